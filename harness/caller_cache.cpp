@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "harness/caller_cache.hpp"
+
+#include "cases/inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstddef>
+
+namespace ropecheck {
+namespace {
+
+/// Garbage of the cache is named apart from that of the calls, which count from 0.
+constexpr std::uint64_t kCacheGarbage = 0xcac4e00000000000u;
+
+bool same_bits(std::span<const double> a, std::span<const double> b) {
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+CallerCache::CallerCache(Arena& arena, const Program& program)
+    : program_(program),
+      rows_(program.scenario.num_sequences),
+      capacity_(cache_capacity(program.scenario, program.placement)),
+      heads_(program.scenario.model.shape.num_kv_heads) {
+  const HeadShape& shape = program.scenario.model.shape;
+  const std::int32_t dtype = dtype_of(program.values.storage);
+  keys_ = Tensor(arena, dtype, {rows_, capacity_, heads_, shape.head_dim});
+  values_ = Tensor(arena, dtype, {rows_, capacity_, heads_, shape.v_head_dim});
+  for (std::int64_t row = 0; row < rows_; ++row) {
+    for (std::int64_t slot = 0; slot < capacity_; ++slot) put_garbage(row, slot);
+  }
+}
+
+void CallerCache::put_garbage(std::int64_t row, std::int64_t slot) {
+  const HeadShape& shape = program_.scenario.model.shape;
+  std::vector<double> key(static_cast<std::size_t>(shape.head_dim));
+  std::vector<double> value(static_cast<std::size_t>(shape.v_head_dim));
+  const std::uint64_t cell = kCacheGarbage + static_cast<std::uint64_t>(row * capacity_ + slot);
+  for (int head = 0; head < heads_; ++head) {
+    garbage_row(program_.placement.garbage, program_.values, TensorRole::key, cell, head, key);
+    garbage_row(program_.placement.garbage, program_.values, TensorRole::value, cell, head, value);
+    keys_.write_row(tensor_row(row, slot, head), key);
+    values_.write_row(tensor_row(row, slot, head), value);
+  }
+}
+
+void CallerCache::remember() {
+  before_keys_ = keys_.read_all();
+  before_values_ = values_.read_all();
+}
+
+std::optional<std::string> CallerCache::touched_beyond(const CallLayout& layout) const {
+  std::vector<bool> named(static_cast<std::size_t>(rows_ * capacity_));
+  for (std::size_t cell = 0; cell < layout.slot_mapping.size(); ++cell) {
+    if (layout.slot_mapping[cell] < 0) continue;
+    std::int64_t row = 0;
+    const auto place = static_cast<std::int64_t>(cell);
+    if (layout.form == Form::padded) {
+      row = place / layout.q_columns;
+    } else {
+      while (layout.cu_seqlens_q[static_cast<std::size_t>(row) + 1] <= place) ++row;
+    }
+    named[static_cast<std::size_t>(row * capacity_ + layout.slot_mapping[cell])] = true;
+  }
+  const std::vector<double> now_keys = keys_.read_all();
+  const std::vector<double> now_values = values_.read_all();
+  const auto key_width = now_keys.size() / named.size();
+  const auto value_width = now_values.size() / named.size();
+  for (std::size_t slot = 0; slot < named.size(); ++slot) {
+    if (named[slot]) continue;
+    const bool same = same_bits(std::span(now_keys).subspan(slot * key_width, key_width),
+                                std::span(before_keys_).subspan(slot * key_width, key_width)) &&
+                      same_bits(std::span(now_values).subspan(slot * value_width, value_width),
+                                std::span(before_values_).subspan(slot * value_width, value_width));
+    if (same) continue;
+    return fmt::format("row {} slot {} of the cache was written though slot_mapping does not name it",
+                       static_cast<std::int64_t>(slot) / capacity_, static_cast<std::int64_t>(slot) % capacity_);
+  }
+  return std::nullopt;
+}
+
+void CallerCache::move(const SlotMove& move) {
+  const HeadShape& shape = program_.scenario.model.shape;
+  std::vector<double> key(static_cast<std::size_t>(shape.head_dim));
+  std::vector<double> value(static_cast<std::size_t>(shape.v_head_dim));
+  for (int head = 0; head < heads_; ++head) {
+    keys_.read_row(tensor_row(move.row, move.from, head), key);
+    values_.read_row(tensor_row(move.row, move.from, head), value);
+    keys_.write_row(tensor_row(move.row, move.to, head), key);
+    values_.write_row(tensor_row(move.row, move.to, head), value);
+  }
+  put_garbage(move.row, move.from);
+}
+
+void CallerCache::read_key(std::int64_t row, std::int64_t slot, int head, std::span<double> out) const {
+  keys_.read_row(tensor_row(row, slot, head), out);
+}
+
+void CallerCache::read_value(std::int64_t row, std::int64_t slot, int head, std::span<double> out) const {
+  values_.read_row(tensor_row(row, slot, head), out);
+}
+
+Tensor CallerCache::key_slot(std::int64_t row, std::int64_t slot) const {
+  return keys_.slice(0, row, 1).slice(1, slot, 1);
+}
+
+void CallerCache::write_key(std::int64_t row, std::int64_t slot, int head, std::span<const double> in) {
+  keys_.write_row(tensor_row(row, slot, head), in);
+}
+
+}  // namespace ropecheck
