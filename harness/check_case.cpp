@@ -110,12 +110,12 @@ Array input_rows(const Values& values, TensorRole role, const std::vector<TokenR
 }
 
 void keep_tensors(CaseResult& result, Side& side) {
-  const GeneratedValues values(side.program.values);
   const HeadShape& shape = side.program.scenario.model.shape;
   for (std::size_t i = 0; i < side.execution.calls.size(); ++i) {
     const CallRecord& call = side.execution.calls[i];
     const std::string prefix = fmt::format("call{}/", i);
     const ResolvedCall& resolved = call.resolved;
+    const Values& values = *call.values;
     keep_array(result, prefix + "query",
                input_rows(values, TensorRole::query, resolved.queries, shape.num_q_heads, shape.head_dim));
     keep_array(result, prefix + "key",
@@ -155,11 +155,11 @@ const Answer& Answers::of(std::size_t call, Point point) {
   options.exact_query_error = program_.exact_query_error;
   Answer answer;
   if (point == Point::rotated_key) {
-    answer = solve(compared_keys(record), values_, program_.profile, point, options);
+    answer = solve(compared_keys(record), *record.values, program_.profile, point, options);
   } else if (point == Point::cached_key) {
-    answer = solve(record.resolved.problem, values_, program_.profile, point, options);
+    answer = solve(record.resolved.problem, *record.values, program_.profile, point, options);
   } else {
-    answer = solve(compared_queries(record), values_, program_.profile, point, options);
+    answer = solve(compared_queries(record), *record.values, program_.profile, point, options);
   }
   seconds_ += seconds_since(start);
   return solved_.emplace(key, std::move(answer)).first->second;

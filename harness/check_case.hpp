@@ -15,7 +15,7 @@ namespace ropecheck {
 class Answers {
  public:
   Answers(const Program& program, const Execution& execution)
-      : program_(program), execution_(execution), values_(program.values) {}
+      : program_(program), execution_(execution) {}
 
   /// At rotated_key: rows of the compared tokens' keys. At cached_key: all keys of the call.
   [[nodiscard]] const Answer& of(std::size_t call, Point point);
@@ -24,7 +24,6 @@ class Answers {
  private:
   const Program& program_;
   const Execution& execution_;
-  GeneratedValues values_;
   std::map<std::pair<std::size_t, Point>, Answer> solved_;
   double seconds_ = 0;
 };

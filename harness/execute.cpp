@@ -3,6 +3,7 @@
 
 #include "cases/random.hpp"
 #include "harness/caller_cache.hpp"
+#include "harness/handed.hpp"
 #include "harness/model.hpp"
 #include "harness/step_tensors.hpp"
 #include "reference/error.hpp"
@@ -55,9 +56,9 @@ class ProgramRun {
       : kernel_(kernel),
         program_(program),
         extent_(extent_of(program.scenario)),
-        values_(program.values),
-        description_(arena_, program, extent_, backend_options),
-        table_(handed_table(program)),
+        values_(std::make_shared<const GeneratedValues>(program.values)),
+        table_(handed_table(program, extent_)),
+        description_(arena_, program, table_, extent_, backend_options),
         interpreter_(program.scenario),
         placer_(program.scenario, program.placement) {}
 
@@ -121,9 +122,9 @@ class ProgramRun {
   const Program& program_;
   Arena arena_;
   Extent extent_;
-  GeneratedValues values_;
-  ModelDescription description_;
+  std::shared_ptr<const Values> values_;
   RopeTable table_;
+  ModelDescription description_;
   Interpreter interpreter_;
   Placer placer_;
   std::unique_ptr<KernelSession> session_;
@@ -136,9 +137,9 @@ bool ProgramRun::make_call(const Call& call) {
   CallRecord record;
   record.number = static_cast<std::int64_t>(result_.calls.size());
   record.resolved = *interpreter_.advance();
-  record.resolved.problem.tables = {table_};
+  record.values = hand_over(program_, table_, values_, record.resolved.problem);
   const CallLayout layout = placer_.place(call, record.resolved, interpreter_);
-  StepTensors tensors(arena_, program_, values_, layout, record.resolved, record.number,
+  StepTensors tensors(arena_, program_, *record.values, table_, layout, record.resolved, record.number,
                       extent_.max_coordinate + 1);
   record.compared = choose_rows(static_cast<std::int64_t>(record.resolved.queries.size()), program_.sampled_rows,
                                 program_.placement.seed + static_cast<std::uint64_t>(record.number));

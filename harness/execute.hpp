@@ -7,6 +7,7 @@
 #include "reference/solve.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,7 +17,8 @@ namespace ropecheck {
 /// One call, as it is right and as the backend answered it, gathered back to meaning.
 struct CallRecord {
   std::int64_t number = 0;                ///< of the call in the scenario
-  ResolvedCall resolved;
+  ResolvedCall resolved;                  ///< with what is handed over in its problem
+  std::shared_ptr<const Values> values;   ///< of its rows, as the backend received them
   std::vector<std::int64_t> compared;     ///< rows of resolved.queries that are looked at, ascending
   // What the backend gave, [compared, heads, channels]; nothing: not offered.
   std::optional<Array> position_ids;      ///< [compared, 1, 1]

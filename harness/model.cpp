@@ -71,14 +71,6 @@ Extent extent_of(const Scenario& scenario) {
   return extent;
 }
 
-RopeTable handed_table(const Program& program) {
-  const Model& model = program.scenario.model;
-  RopeTable table = make_rope_table(model.rule, model.rotary_dim, model.layout);
-  if (program.placement.rope_form != RopeForm::inv_freq) return table;
-  for (DoubleDouble& w : table.inv_freq) w = {round_to(FloatFormat::f32, w.hi), 0};
-  return table;
-}
-
 std::int64_t table_width(const Program& program) {
   const RopeForm form = program.placement.rope_form;
   const int rotary_dim = program.scenario.model.rotary_dim;
@@ -112,10 +104,10 @@ void table_row(const RopeTable& table, RopeForm form, std::int64_t coordinate, d
   }
 }
 
-ModelDescription::ModelDescription(Arena& arena, const Program& program, const Extent& extent,
-                                   std::string options)
+ModelDescription::ModelDescription(Arena& arena, const Program& program, const RopeTable& table,
+                                   const Extent& extent, std::string options)
     : options_(std::move(options)) {
-  describe_rope(arena, program, extent);
+  describe_rope(arena, program, table, extent);
   describe_contract(program, extent);
   const Placement& placement = program.placement;
   usage_.struct_size = sizeof usage_;
@@ -125,10 +117,10 @@ ModelDescription::ModelDescription(Arena& arena, const Program& program, const E
   usage_.strided_inputs = placement.fused_qkv ? 1 : 0;
 }
 
-void ModelDescription::describe_rope(Arena& arena, const Program& program, const Extent& extent) {
+void ModelDescription::describe_rope(Arena& arena, const Program& program, const RopeTable& table,
+                                     const Extent& extent) {
   const Model& model = program.scenario.model;
   const RopeForm form = program.placement.rope_form;
-  const RopeTable table = handed_table(program);
   rope_.struct_size = sizeof rope_;
   rope_.form = rope_form(form);
   rope_.rope_type = model.rule.type == RopeType::linear ? ROPECHECK_ROPE_TYPE_LINEAR : ROPECHECK_ROPE_TYPE_DEFAULT;

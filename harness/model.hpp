@@ -25,7 +25,9 @@ struct Extent {
 /// point at each other.
 class ModelDescription {
  public:
-  ModelDescription(Arena& arena, const Program& program, const Extent& extent, std::string options);
+  /// `table`: as handed_table makes it.
+  ModelDescription(Arena& arena, const Program& program, const RopeTable& table, const Extent& extent,
+                   std::string options);
   ModelDescription(const ModelDescription&) = delete;
   ModelDescription& operator=(const ModelDescription&) = delete;
 
@@ -34,7 +36,7 @@ class ModelDescription {
   [[nodiscard]] const ropecheck_usage& usage() const { return usage_; }
 
  private:
-  void describe_rope(Arena& arena, const Program& program, const Extent& extent);
+  void describe_rope(Arena& arena, const Program& program, const RopeTable& table, const Extent& extent);
   void describe_contract(const Program& program, const Extent& extent);
 
   ropecheck_model model_{};
@@ -45,14 +47,10 @@ class ModelDescription {
   std::string options_;
 };
 
-/// The table of a program as its backend is handed it: with inv_freq as float32 tensors, the rounded
-/// numbers are what is right. What a kernel is handed cannot be its fault.
-[[nodiscard]] RopeTable handed_table(const Program& program);
-
 /// Width of a cos row: rotary_dim/2 for half tables, rotary_dim for full and joined ones.
 [[nodiscard]] std::int64_t table_width(const Program& program);
 
-/// cos and sin of one coordinate in the form of the program's tables, exact and not yet rounded;
+/// cos and sin of one coordinate in the form of the program's tables, before they are rounded;
 /// sin is empty for joined tables. Shape: cos, sin [table_width].
 void table_row(const RopeTable& table, RopeForm form, std::int64_t coordinate, double magnitude,
                std::vector<double>& cos, std::vector<double>& sin);

@@ -2,6 +2,7 @@
 #include "harness/rotation_laws.hpp"
 
 #include "harness/compare.hpp"
+#include "harness/handed.hpp"
 #include "harness/model.hpp"
 
 #include <fmt/format.h>
@@ -66,7 +67,7 @@ bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == s
 }  // namespace
 
 std::vector<CheckResult> check_pair_norm(const Law& law, Side& base) {
-  const RopeTable table = handed_table(base.program);
+  const RopeTable& table = base.execution.calls.front().resolved.problem.tables.front();
   const auto pairs = static_cast<std::size_t>(table.num_pairs());
   std::vector<CheckResult> results;
   for (const Point point : kRotatedPoints) {
@@ -92,7 +93,7 @@ std::vector<CheckResult> check_pair_norm(const Law& law, Side& base) {
 }
 
 std::vector<CheckResult> check_tail_untouched(const Law& law, Side& base) {
-  const RopeTable table = handed_table(base.program);
+  const RopeTable& table = base.execution.calls.front().resolved.problem.tables.front();
   std::vector<CheckResult> results;
   for (const Point point : kRotatedPoints) {
     Comparison comparison(base.program.values.storage);
@@ -172,7 +173,10 @@ constexpr std::int64_t kSecondRotation = 11;
 class RotationChain {
  public:
   RotationChain(Kernel& kernel, Side& base, const std::string& backend_options)
-      : base_(base), extent_(widened(base.program)), description_(arena_, base.program, extent_, backend_options) {
+      : base_(base),
+        extent_(widened(base.program)),
+        table_(handed_table(base.program, extent_)),
+        description_(arena_, base.program, table_, extent_, backend_options) {
     const CallRecord& call = base.execution.calls.front();
     for (std::size_t i = 0; i < call.compared.size(); ++i) {
       tokens_.push_back(token_at(call, Point::rotated_query, static_cast<std::int64_t>(i)).content);
@@ -224,7 +228,7 @@ class RotationChain {
     Problem problem;
     problem.shape = base_.program.scenario.model.shape;
     problem.shape.num_kv_heads = problem.shape.num_q_heads;
-    problem.tables = {handed_table(base_.program)};
+    problem.tables = {table_};
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       problem.keys.push_back({tokens_[i], static_cast<std::uint32_t>(problem.rotations.size()),
                               static_cast<std::uint32_t>(chain.size())});
@@ -269,6 +273,7 @@ class RotationChain {
   Side& base_;
   Arena arena_;
   Extent extent_;
+  RopeTable table_;
   ModelDescription description_;
   std::vector<ContentId> tokens_;
   std::vector<std::int64_t> positions_;

@@ -3,7 +3,6 @@
 
 #include "cases/random.hpp"
 #include "harness/model.hpp"
-#include "reference/dialect.hpp"
 #include "reference/error.hpp"
 
 #include <algorithm>
@@ -46,20 +45,19 @@ std::vector<std::int64_t> key_coordinates(const Problem& problem) {
   return coordinates;
 }
 
-StepTensors::StepTensors(Arena& arena, const Program& program, const Values& values,
-                         const CallLayout& layout, const ResolvedCall& resolved,
-                         std::int64_t call_number, std::int64_t max_position)
-    : program_(program), values_(values), call_number_(call_number), max_position_(max_position) {
-  table_ = handed_table(program);
+StepTensors::StepTensors(Arena& arena, const Program& program, const Values& values, const RopeTable& table,
+                         const CallLayout& layout, const ResolvedCall& resolved, std::int64_t call_number,
+                         std::int64_t max_position)
+    : program_(program), values_(values), table_(table), call_number_(call_number), max_position_(max_position) {
   const std::vector<std::int64_t> q_coordinates = query_coordinates(resolved.problem);
   const std::vector<std::int64_t> k_coordinates = key_coordinates(resolved.problem);
   args.struct_size = sizeof args;
   args.form = layout.form == Form::padded ? ROPECHECK_FORM_PADDED : ROPECHECK_FORM_PACKED;
   args.num_rows = layout.num_rows;
   make_rows(arena, layout);
-  fill_rows(query, TensorRole::query, layout.query_cells, resolved.queries, q_coordinates);
-  fill_rows(key, TensorRole::key, layout.key_cells, resolved.keys, k_coordinates);
-  fill_rows(value, TensorRole::value, layout.key_cells, resolved.keys, k_coordinates);
+  fill_rows(query, TensorRole::query, layout.query_cells, resolved.queries);
+  fill_rows(key, TensorRole::key, layout.key_cells, resolved.keys);
+  fill_rows(value, TensorRole::value, layout.key_cells, resolved.keys);
   args.query = query.abi();
   args.key = key.abi();
   args.value = value.abi();
@@ -96,25 +94,16 @@ void StepTensors::make_rows(Arena& arena, const CallLayout& layout) {
 }
 
 void StepTensors::fill_rows(Tensor& tensor, TensorRole role, const std::vector<std::int64_t>& cells,
-                            const std::vector<TokenRef>& tokens,
-                            const std::vector<std::int64_t>& coordinates) {
+                            const std::vector<TokenRef>& tokens) {
   const std::int64_t heads = tensor.shape()[tensor.shape().size() - 2];
   std::vector<double> numbers(static_cast<std::size_t>(tensor.shape().back()));
-  std::vector<CosSin> phases(static_cast<std::size_t>(table_.num_pairs()));
-  const bool rotate = program_.placement.rope_form == RopeForm::rotated && role != TensorRole::value;
-  const double magnitude = role == TensorRole::query ? table_.magnitude_q : table_.magnitude_k;
   for (std::size_t cell = 0; cell < cells.size(); ++cell) {
-    const std::int64_t token = cells[cell];
-    if (rotate && token != kNoToken) {
-      cos_sin_row_in(table_, {}, coordinates[static_cast<std::size_t>(token)], magnitude, phases);
-    }
     for (std::int64_t head = 0; head < heads; ++head) {
-      if (token == kNoToken) {
+      if (cells[cell] == kNoToken) {
         const std::uint64_t name = (static_cast<std::uint64_t>(call_number_) << 32) + cell;
         garbage_row(program_.placement.garbage, program_.values, role, name, static_cast<int>(head), numbers);
       } else {
-        values_.row(role, tokens[static_cast<std::size_t>(token)].content, static_cast<int>(head), numbers);
-        if (rotate) rotate_row_in(table_, {}, phases, false, numbers, numbers);
+        values_.row(role, tokens[static_cast<std::size_t>(cells[cell])].content, static_cast<int>(head), numbers);
       }
       tensor.write_row(static_cast<std::int64_t>(cell) * heads + head, numbers);
     }

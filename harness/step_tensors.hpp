@@ -17,8 +17,10 @@ namespace ropecheck {
 /// Neither movable nor copyable: `args` points at the tensors.
 class StepTensors {
  public:
-  /// `call_number` makes garbage differ from call to call.
-  StepTensors(Arena& arena, const Program& program, const Values& values, const CallLayout& layout,
+  /// `values` and `table` are as handed over (handed.hpp); `call_number` makes garbage differ from
+  /// call to call.
+  StepTensors(Arena& arena, const Program& program, const Values& values, const RopeTable& table,
+              const CallLayout& layout,
               const ResolvedCall& resolved, std::int64_t call_number, std::int64_t max_position);
   StepTensors(const StepTensors&) = delete;
   StepTensors& operator=(const StepTensors&) = delete;
@@ -35,7 +37,7 @@ class StepTensors {
  private:
   void make_rows(Arena& arena, const CallLayout& layout);
   void fill_rows(Tensor& tensor, TensorRole role, const std::vector<std::int64_t>& cells,
-                 const std::vector<TokenRef>& tokens, const std::vector<std::int64_t>& coordinates);
+                 const std::vector<TokenRef>& tokens);
   void add_positions(Arena& arena, const CallLayout& layout, const std::vector<std::int64_t>& q_coordinates,
                      const std::vector<std::int64_t>& k_coordinates);
   void add_token_tables(Arena& arena, const CallLayout& layout,
@@ -46,9 +48,9 @@ class StepTensors {
 
   const Program& program_;
   const Values& values_;
+  const RopeTable& table_;
   std::int64_t call_number_;
   std::int64_t max_position_;
-  RopeTable table_;
   std::vector<Tensor> roots_;  ///< inputs whose bytes must not change
   Tensor position_ids_, key_position_ids_, keep_mask_, cu_seqlens_q_, cu_seqlens_kv_;
   Tensor query_cos_, query_sin_, key_cos_, key_sin_;

@@ -13,7 +13,7 @@ namespace {
 
 /// Query rows (queries times heads that share a key head) of one tile; a multiple of the 24 and 12
 /// rows that kernels of Eigen's product work on with 64-byte and 32-byte vectors.
-constexpr std::int64_t kTileRows = 192;
+constexpr std::int64_t kTileRows = 384;
 constexpr std::int64_t kGroupBytes = std::int64_t{32} << 20;
 /// Where the exact query term is summed over windows, one row takes as much as a matrix of keys.
 constexpr std::int64_t kGroupBytesWithQueryError = std::int64_t{128} << 20;
@@ -119,6 +119,8 @@ class AttentionSolver {
     executor_(group->tiles().size(), [&](std::size_t tile) { group->load(tile); });
     if (num_windows(hull) <= 1) {
       visit_window(group, hull, Pass::both);
+    } else if (!plan_.options.sigma) {
+      pass_windows(group, hull, Pass::both);
     } else {
       pass_windows(group, hull, Pass::measure);
       pass_windows(group, hull, Pass::accumulate);
@@ -153,6 +155,11 @@ class AttentionSolver {
     }
     std::unique_ptr<Scratch> scratch = pool_.take();
     AttentionBlock block(plan_, rows, window_, scratch.get());
+    if (!plan_.options.sigma) {
+      block.add_plain();
+      pool_.give_back(std::move(scratch));
+      return;
+    }
     if (pass != Pass::accumulate) block.measure();
     if (pass != Pass::measure) {
       block.accumulate();

@@ -25,11 +25,13 @@ AttentionBlock::AttentionBlock(const AttentionPlan& plan, const RowBlock& rows,
       spans_(find_spans(plan.problem, *rows.tile, window.range())),
       shift_(static_cast<std::size_t>(rows.num_rows)) {
   std::int64_t column = 0;
+  std::int64_t num_columns = 0;
   for (const Span& span : spans_) {
     first_column_.push_back(column);
-    column += span.num_keys();
+    num_columns = std::max(num_columns, column + span.num_keys());
+    if (plan.options.sigma) column += span.num_keys();  // else each span takes the place of the last
   }
-  scratch_.scores.resize(column * rows_.num_rows);
+  scratch_.scores.resize(num_columns * rows_.num_rows);
 }
 
 AttentionBlock::SpanRows AttentionBlock::rows_of(const Span& span) const {
@@ -91,44 +93,59 @@ void AttentionBlock::set_shift() {
   }
 }
 
+void AttentionBlock::rescale(const std::vector<double>& old_max, bool with_output) {
+  for (int row = 0; row < rows_.num_rows; ++row) {
+    const double old = old_max[static_cast<std::size_t>(row)];
+    if (!std::isfinite(old) || old == rows_.max[row]) continue;
+    const double factor = std::exp(old - rows_.max[row]);
+    rows_.sum[row] *= factor;
+    if (with_output) rows_.output.row(row) *= factor;
+  }
+}
+
+void AttentionBlock::add_plain() {
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    const std::vector<double> old_max(rows_.max, rows_.max + rows_.num_rows);
+    compute_scores(i);
+    find_max(i);
+    set_shift();
+    rescale(old_max, /*with_output=*/true);
+    exponentiate(i, scores_of(i), rows_.sum);
+    add_output(spans_[i], scores_of(i));
+  }
+}
+
 void AttentionBlock::measure() {
-  const std::vector<double> before(rows_.max, rows_.max + rows_.num_rows);
+  const std::vector<double> old_max(rows_.max, rows_.max + rows_.num_rows);
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     compute_scores(i);
     find_max(i);
   }
   has_scores_ = true;
-  if (!plan_.options.sigma) return;
-
-  // sum_j e^(s_j - max): what was there before is brought to the new max
   set_shift();
-  for (int row = 0; row < rows_.num_rows; ++row) {
-    if (std::isfinite(before[static_cast<std::size_t>(row)])) {
-      rows_.sum[row] *= std::exp(before[static_cast<std::size_t>(row)] - rows_.max[row]);
-    }
-  }
-  for (std::size_t i = 0; i < spans_.size(); ++i) exponentiate(i, rows_.sum);
+  rescale(old_max, /*with_output=*/false);
+  for (std::size_t i = 0; i < spans_.size(); ++i) exponentiate(i, probs_of(spans_[i]), rows_.sum);
 }
 
-void AttentionBlock::exponentiate(std::size_t index, double* sums) {
+void AttentionBlock::exponentiate(std::size_t index, MatrixView probs, double* sums) {
   const SpanRows rows = rows_of(spans_[index]);
-  const int num_keys = spans_[index].num_keys();
-  double* probs = scratch_.probs.resize(std::int64_t{rows.count} * num_keys);
   // summed by span first: the error grows with the square root of spans, not of keys
   span_sum_.assign(static_cast<std::size_t>(rows.count), 0.0);
   if (rows.count < kNarrowRows) {
-    exponentiate_narrow(index, span_sum_.data());
+    exponentiate_narrow(index, probs);
   } else {
     const MatrixView scores = scores_of(index);
-    for (int key = 0; key < num_keys; ++key) {
-      exp_block(scores.col(key).data(), shift_.data() + rows.begin,
-                probs + std::int64_t{key} * rows.count, span_sum_.data(), rows.count);
+    for (Eigen::Index key = 0; key < scores.cols(); ++key) {
+      exp_block(scores.col(key).data(), shift_.data() + rows.begin, probs.col(key).data(),
+                span_sum_.data(), rows.count);
     }
   }
-  for (int row = 0; row < rows.count; ++row) sums[rows.begin + row] += span_sum_[static_cast<std::size_t>(row)];
+  for (int row = 0; row < rows.count; ++row) {
+    sums[rows.begin + row] += span_sum_[static_cast<std::size_t>(row)];
+  }
 }
 
-void AttentionBlock::exponentiate_narrow(std::size_t index, double* sums) {
+void AttentionBlock::exponentiate_narrow(std::size_t index, MatrixView probs) {
   const SpanRows rows = rows_of(spans_[index]);
   const MatrixView scores = scores_of(index);
   const std::int64_t count = scores.size();
@@ -142,41 +159,44 @@ void AttentionBlock::exponentiate_narrow(std::size_t index, double* sums) {
       sum[i] = 0;
     }
   }
-  exp_block(score, shift, scratch_.probs.get(), sum, count);
-  for (std::int64_t i = 0; i < count; ++i) sums[i % rows.count] += sum[i];
+  exp_block(score, shift, score, sum, count);
+  for (Eigen::Index key = 0, i = 0; key < scores.cols(); ++key) {
+    for (int row = 0; row < rows.count; ++row, ++i) {
+      probs(row, key) = score[i];
+      span_sum_[static_cast<std::size_t>(row)] += score[i];
+    }
+  }
 }
 
 void AttentionBlock::accumulate() {
-  if (!has_scores_) {
-    for (std::size_t i = 0; i < spans_.size(); ++i) compute_scores(i);
-  }
   set_shift();
-  std::vector<double> sums_again;  // with sigma, measure() has them
-  if (plan_.options.sigma) {
-    sums_again.resize(shift_.size());
-    inverse_sum_.resize(shift_.size());
-    largest_variance_.resize(shift_.size());
-    for (std::size_t row = 0; row < shift_.size(); ++row) {
-      inverse_sum_[row] = rows_.sum[row] > 0 ? 1 / rows_.sum[row] : 0;
-    }
+  std::vector<double> sums_again(shift_.size());  // measure() has them
+  inverse_sum_.resize(shift_.size());
+  largest_variance_.resize(shift_.size());
+  for (std::size_t row = 0; row < shift_.size(); ++row) {
+    inverse_sum_[row] = rows_.sum[row] > 0 ? 1 / rows_.sum[row] : 0;
   }
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    exponentiate(i, plan_.options.sigma ? sums_again.data() : rows_.sum);
-    add_output(spans_[i]);
-    if (!plan_.options.sigma) continue;
+    if (!has_scores_) compute_scores(i);
+    exponentiate(i, probs_of(spans_[i]), sums_again.data());
+    add_output(spans_[i], probs_of(spans_[i]));
     compute_variances(spans_[i]);
     compute_weights(i);
     find_ill_conditioned(i);
     add_moments(spans_[i]);
     if (plan_.model.has_bias) add_bias(spans_[i]);
   }
-  if (plan_.options.sigma) keep_top_values();
+  keep_top_values();
 }
 
-void AttentionBlock::add_output(const Span& span) {
+MatrixView AttentionBlock::probs_of(const Span& span) {
   const SpanRows rows = rows_of(span);
-  const MatrixView probs(scratch_.probs.get(), rows.count, span.num_keys(),
-                         Eigen::OuterStride<>(rows.count));
+  return {scratch_.probs.resize(std::int64_t{rows.count} * span.num_keys()), rows.count,
+          span.num_keys(), Eigen::OuterStride<>(rows.count)};
+}
+
+void AttentionBlock::add_output(const Span& span, const MatrixView& probs) {
+  const SpanRows rows = rows_of(span);
   // o_d = sum_j p_j v_jd
   rows_.output.middleRows(rows.begin, rows.count).noalias() +=
       probs * window_.values(rows_.kv_head, span.keys);

@@ -9,7 +9,7 @@ namespace ropecheck {
 
 /// Memory of one piece of work, used again by the next.
 struct Scratch {
-  Buffer scores;         ///< [rows, visible keys of the window] logits
+  Buffer scores;         ///< [rows, visible keys of the window] logits; of a span without sigma
   Buffer probs;          ///< [rows, keys of a span] e^(s - max)
   Buffer variances;      ///< var s
   Buffer query_part;     ///< share of the query in var s, where it is not in `variances`
@@ -19,19 +19,21 @@ struct Scratch {
   Buffer key_squares;    ///< [keys of a span, 2 head_dim] k'^2 | var k' + c k'^2
   Buffer key_pairs;      ///< [keys of a span, pairs] k'_f k'_g
   Buffer value_squares;  ///< [keys of a span, v_head_dim] v^2 or |v|
-  Buffer narrow;         ///< s, max and sum of a span with few rows, made long enough to vectorise
+  Buffer narrow;         ///< s, max and sum of a span with few rows, in one stretch
   Buffer query_error;    ///< sums of the exact query term of one row
   Buffer scaled_keys;    ///< [keys of a span, head_dim] p k'
 };
 
 /// One tile and key head against one window of keys.
-/// Passes, each over all windows: measure() finds the largest logit (and the sum, if sigma is due);
-/// accumulate() adds to the sums. Both need the logits, which either makes if it is the first.
+/// Without sigma: add_plain() over all windows, one pass with a running maximum.
+/// With sigma, which needs the final maximum and sum in the variance of every logit: measure() over
+/// all windows, then accumulate() over all windows; a block that does both computes its logits once.
 class AttentionBlock {
  public:
   AttentionBlock(const AttentionPlan& plan, const RowBlock& rows, const KeyWindow& window,
                  Scratch* scratch);
 
+  void add_plain();
   void measure();
   void accumulate();
 
@@ -50,10 +52,13 @@ class AttentionBlock {
   void find_max(std::size_t span);
   void mask(std::size_t span);
   void set_shift();
-  /// Exponentials of a span into `probs`; their sums are added to `sums` [rows].
-  void exponentiate(std::size_t span, double* sums);
-  void exponentiate_narrow(std::size_t span, double* sums);
-  void add_output(const Span& span);
+  /// Brings sums of exponentials, and outputs, from the old maximum to the one of now.
+  void rescale(const std::vector<double>& old_max, bool with_output);
+  [[nodiscard]] MatrixView probs_of(const Span& span);
+  /// e^(s - max) of a span into `probs`, which may be its scores; added to `sums` [rows].
+  void exponentiate(std::size_t span, MatrixView probs, double* sums);
+  void exponentiate_narrow(std::size_t span, MatrixView probs);
+  void add_output(const Span& span, const MatrixView& probs);
   void compute_variances(const Span& span);
   void add_pairs(const Span& span);
   void compute_weights(std::size_t span);

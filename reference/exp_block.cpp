@@ -26,8 +26,7 @@ inline double exp_one(double x) {
   const double shifted = x * kLog2E + kRound;
   const double n = shifted - kRound;
   const double r = multiply_add(-n, kLn2Low, multiply_add(-n, kLn2High, x));
-  double series = 1.0 / 6227020800.0;
-  series = multiply_add(series, r, 1.0 / 479001600.0);
+  double series = 1.0 / 479001600.0;
   series = multiply_add(series, r, 1.0 / 39916800.0);
   series = multiply_add(series, r, 1.0 / 3628800.0);
   series = multiply_add(series, r, 1.0 / 362880.0);
@@ -47,14 +46,17 @@ inline double exp_one(double x) {
 
 }  // namespace
 
-void exp_block(const double* __restrict x, const double* __restrict shift, double* __restrict out,
-               double* __restrict sum, std::int64_t count) {
+void exp_block(const double* x, const double* shift, double* out, double* sum,
+               std::int64_t count) {
+#ifdef __GNUC__
+#pragma GCC ivdep
+#endif
   for (std::int64_t i = 0; i < count; ++i) {
     const double exponent = x[i] - shift[i];
-    const double clamped = exponent < kExpFloor ? kExpFloor : exponent;
-    const double value = exp_one(clamped);
-    out[i] = exponent < kExpFloor ? 0.0 : value;
-    sum[i] += out[i];
+    const double value = exp_one(exponent > kExpFloor ? exponent : kExpFloor);
+    const double kept = exponent < kExpFloor ? 0.0 : value;
+    out[i] = kept;
+    sum[i] += kept;
   }
 }
 

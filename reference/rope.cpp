@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 #include "reference/double_double_kernels.hpp"
 #include "reference/error.hpp"
@@ -72,10 +73,25 @@ std::pair<int, int> pair_channels(PairLayout layout, int pair, int rotary_dim, i
   return {first, first + stride.partner};
 }
 
+namespace {
+
+void copy_given_row(const GivenRows& rows, std::int64_t coordinate, std::span<CosSin> out) {
+  const auto row = rows.find(std::abs(coordinate));
+  ROPECHECK_CHECK(row != rows.end() && row->second.size() == out.size(),
+                  "no given row of {} pairs for coordinate {}", out.size(), coordinate);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = row->second[i];
+    if (coordinate < 0) out[i].sin = -out[i].sin;
+  }
+}
+
+}  // namespace
+
 void cos_sin_row(const RopeTable& table, std::int64_t coordinate, std::span<CosSin> out) {
   ROPECHECK_CHECK(out.size() == table.inv_freq.size(), "expected {} pairs, got room for {}",
                   table.inv_freq.size(), out.size());
   kernels::check_position(coordinate);
+  if (table.given != nullptr) return copy_given_row(*table.given, coordinate, out);
   const auto position = static_cast<double>(coordinate);
   const DoubleDouble* inv_freq = table.inv_freq.data();
   CosSin* cos_sin = out.data();

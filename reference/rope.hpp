@@ -4,8 +4,10 @@
 #include "reference/double_double.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -45,6 +47,9 @@ struct RopeRule {
 [[nodiscard]] std::vector<DoubleDouble> inv_freq_linear(double rope_theta, int rotary_dim,
                                                         double factor);
 
+/// cos and sin [num_pairs] by coordinate, as somebody hands them over. Coordinates are not negative.
+using GivenRows = std::unordered_map<std::int64_t, std::vector<CosSin>>;
+
 /// Everything that turns a coordinate into a rotation of one head's channels.
 struct RopeTable {
   std::vector<DoubleDouble> inv_freq;  ///< [rotary_dim/2] rad/token
@@ -54,6 +59,9 @@ struct RopeTable {
   PairLayout layout_out = PairLayout::half_split;
   int rotary_dim = 0;     ///< number of rotated channels, even
   int rotary_offset = 0;  ///< first rotated channel; the others are copied
+  /// In place of cos and sin of inv_freq, where the implementation is handed tables: then these are
+  /// what is right. A coordinate without a row is an error; a negative one turns the sign of sin.
+  std::shared_ptr<const GivenRows> given;
 
   [[nodiscard]] int num_pairs() const { return static_cast<int>(inv_freq.size()); }
 };

@@ -15,6 +15,11 @@ constexpr std::string_view kCatches[] = {
 /// Far enough to turn the fast pairs many times, and near enough for tables by position.
 constexpr std::int64_t kShift = 1000;
 
+std::optional<std::string> not_applicable(const CaseSpec& spec) {
+  if (spec.rope_form == RopeForm::rotated) return "rotated rows are handed over, each rounded once";
+  return std::nullopt;
+}
+
 LawPlan plan(const CaseSpec&, const Program& base) {
   Program moved = base;
   moved.scenario.contract.first_coordinate += kShift;
@@ -32,8 +37,8 @@ constinit const Law kCommonShift{
         "change",
     .catches = kCatches,
     .kind = LawKind::relation,
-    .depends_on = "",
-    .not_applicable = applies,
+    .depends_on = "handed",
+    .not_applicable = not_applicable,
     .plan = plan,
 };
 

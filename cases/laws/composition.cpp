@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cases/laws/registry.hpp"
 #include "cases/laws/terms.hpp"
-#include "cases/rules.hpp"
 
 namespace ropecheck {
 namespace {
@@ -13,24 +12,18 @@ constexpr std::string_view kCatches[] = {
     "pair-layout-mismatch",
 };
 
-std::optional<std::string> not_applicable(const CaseSpec& spec) {
-  if (is_packed(spec.family) || !is_one_call(spec.family)) {
-    return "shown on prefills of rows, whose tokens are rotated apart from any attention";
-  }
-  return applies_to_rotation(spec);
-}
-
 }  // namespace
 
 constinit const Law kComposition{
     .name = "composition",
     .statement = "A rotation by a and one by b are one by a + b.",
     .formula = "R(b) R(a) x = R(a + b) x",
-    .holds = "where the backend has the call rotate, in prefills of rows",
+    .holds =
+        "where the backend has the call rotate and makes cos and sin itself, in prefills of rows",
     .catches = kCatches,
     .kind = LawKind::composition,
     .depends_on = "handed",
-    .not_applicable = not_applicable,
+    .not_applicable = applies_to_rotate_call,
     .plan = nullptr,
 };
 

@@ -19,6 +19,7 @@ constexpr std::int64_t kScale = 4;
 constexpr std::int64_t kMaxScaledTable = 20000;
 
 std::optional<std::string> not_applicable(const CaseSpec& spec) {
+  if (spec.rope_form == RopeForm::rotated) return "rotated rows are handed over, each rounded once";
   if (spec.family == Family::shift) return "a shift moves by single coordinates";
   if (spec.segment_positions == SegmentPositions::continued) {
     return "a segment continues one coordinate after the one before it";

@@ -16,6 +16,7 @@ constexpr std::string_view kCatches[] = {
 
 std::optional<std::string> not_applicable(const CaseSpec& spec) {
   if (spec.family != Family::shift) return "nothing is shifted";
+  if (spec.rope_form == RopeForm::rotated) return "rotated rows are handed over, each rounded once";
   if (spec.cache == CacheOwner::none) return "without a cache no key is rotated twice";
   if (spec.fused_qkv) {
     return "calls without a cache bring more keys than queries, which are no views of one tensor "
@@ -44,7 +45,7 @@ constinit const Law kShiftIsEncoded{
         "stands",
     .catches = kCatches,
     .kind = LawKind::relation,
-    .depends_on = "cache qkv",
+    .depends_on = "cache handed qkv",
     .not_applicable = not_applicable,
     .plan = plan,
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cases/laws/terms.hpp"
 
+#include "cases/rules.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -54,6 +56,14 @@ std::vector<Step> merge_calls(const std::vector<Step>& steps) {
     }
   }
   return {merged};
+}
+
+std::optional<std::string> applies_to_rotate_call(const CaseSpec& spec) {
+  if (is_packed(spec.family) || !is_one_call(spec.family)) {
+    return "shown on prefills of rows, whose tokens are rotated apart from any attention";
+  }
+  if (spec.rope_form == RopeForm::rule || spec.rope_form == RopeForm::inv_freq) return std::nullopt;
+  return "tables hold rows for the positions of the case, and the law needs others";
 }
 
 }  // namespace ropecheck

@@ -31,4 +31,7 @@ namespace ropecheck {
   return "query and key come rotated, so that the backend does not rotate";
 }
 
+/// Applies to prefills of rows whose rope a backend can take to any position.
+[[nodiscard]] std::optional<std::string> applies_to_rotate_call(const CaseSpec& spec);
+
 }  // namespace ropecheck

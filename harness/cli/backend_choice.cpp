@@ -2,6 +2,7 @@
 #include "harness/cli/backend_choice.hpp"
 
 #include "harness/cli/environment.hpp"
+#include "harness/cli/names.hpp"
 #include "reference/error.hpp"
 
 namespace ropecheck {
@@ -17,11 +18,11 @@ void add_backend_options(CLI::App& app, BackendChoice& choice) {
       ->allow_extra_args(false);
   app.add_option("--jobs", choice.jobs, "Cases at once; 0: as many as there are cores")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(refuse_as_count)
       ->capture_default_str();
   app.add_option("--keep", choice.keep, "Worst failing cases whose tensors the HDF5 report keeps")
       ->type_name("N")
-      ->check(CLI::NonNegativeNumber)
+      ->check(refuse_as_count)
       ->capture_default_str();
 }
 

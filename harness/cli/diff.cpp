@@ -34,10 +34,10 @@ int diff(const DiffCommand& command) {
 
 Action setup_diff(CLI::App& app) {
   const auto command = std::make_shared<DiffCommand>();
-  app.add_option("old", command->old_path, "The report to compare with")
-      ->type_name("OLD.h5")
+  app.add_option("OLD.h5", command->old_path, "The report to compare with")
+      ->type_name("")
       ->required();
-  app.add_option("new", command->new_path, "The report to judge")->type_name("NEW.h5")->required();
+  app.add_option("NEW.h5", command->new_path, "The report to judge")->type_name("")->required();
   add_json_option(app, command->json);
   app.footer(fmt::format(
       "The error of a check has grown if its max z is {:g} times what it was and above {:g}, or "

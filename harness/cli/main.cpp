@@ -45,20 +45,20 @@ void refuse_leftovers(const CLI::App& app) {
     const std::string& word = words.front();
     if (word.starts_with('-')) {
       fail(ErrorCode::invalid_argument,
-           "unknown option '{}' before the command{}; see `ropecheck --help`", word,
+           "unknown option '{}' before the command{} (see `ropecheck --help`)", word,
            did_you_mean(word, option_names(app)));
     }
     require_name("command", word, command_names());
   }
   if (chosen.empty()) {
     fail(ErrorCode::invalid_argument,
-         "no command given: expected one of {}; see `ropecheck --help`",
+         "no command given: expected one of {} (see `ropecheck --help`)",
          fmt::join(command_names(), ", "));
   }
   const CLI::App& command = *chosen.front();
   if (const std::vector<std::string> words = command.remaining(); !words.empty()) {
     const std::string word = words.front().substr(0, words.front().find('='));
-    fail(ErrorCode::invalid_argument, "{}: unknown {} '{}'{}; see `ropecheck {} --help`",
+    fail(ErrorCode::invalid_argument, "{}: unknown {} '{}'{} (see `ropecheck {} --help`)",
          command.get_name(), word.starts_with('-') ? "option" : "argument", word,
          did_you_mean(word, option_names(command)), command.get_name());
   }
@@ -85,7 +85,7 @@ int run_command(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     const auto chosen = app.get_subcommands();
     const std::string command = chosen.empty() ? "" : chosen.front()->get_name() + " ";
-    fail(ErrorCode::invalid_argument, "{}; see `ropecheck {}--help`", error.what(), command);
+    fail(ErrorCode::invalid_argument, "{} (see `ropecheck {}--help`)", error.what(), command);
   }
   refuse_leftovers(app);
   return actions.at(app.get_subcommands().front())();

@@ -4,6 +4,8 @@
 #include "reference/error.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -80,6 +82,13 @@ bool glob_match(std::string_view pattern, std::string_view text) {
     return text.find(pattern) != std::string_view::npos;
   }
   return matches_whole(pattern, text);
+}
+
+std::string refuse_as_count(const std::string& text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error == std::errc() && end == text.data() + text.size()) return "";
+  return fmt::format("expected a whole number from 0 to 2^64 - 1, got '{}'", text);
 }
 
 }  // namespace ropecheck

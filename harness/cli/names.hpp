@@ -23,4 +23,8 @@ void require_name(std::string_view what, std::string_view name, std::span<const 
 /// pattern with neither may stand anywhere in it.
 [[nodiscard]] bool glob_match(std::string_view pattern, std::string_view text);
 
+/// Why `text` is no whole number from 0 on, or nothing: a validator of CLI11, which itself would take
+/// "-1", or any number too large, for the largest one.
+[[nodiscard]] std::string refuse_as_count(const std::string& text);
+
 }  // namespace ropecheck

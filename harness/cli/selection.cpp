@@ -25,11 +25,6 @@ bool parse_count(std::string_view text, std::int64_t& count) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-/// CLI11 takes "-1" for the largest number.
-std::string refuse_negative(const std::string& text) {
-  return text.starts_with('-') ? "expected a whole number, 0 or above, got " + text : "";
-}
-
 bool is_selected(const std::vector<std::string>& filters, const CaseSpec& spec) {
   if (filters.empty()) return true;
   const std::string id = to_id(spec);
@@ -57,7 +52,7 @@ void add_selection_options(CLI::App& app, Selection& selection) {
       ->allow_extra_args(false);
   app.add_option("--seed", selection.seed, "Of the numbers in tensors")
       ->type_name("N")
-      ->check(refuse_negative)
+      ->check(refuse_as_count)
       ->capture_default_str();
   app.add_option("--shard", selection.shard, "Part I of N, from 1: every Nth of the selected cases")
       ->type_name("I/N");

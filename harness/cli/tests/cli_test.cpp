@@ -46,6 +46,13 @@ TEST_CASE("a mistyped name is met by the nearest, and a strange one by none") {
                     "'smoke'?");
 }
 
+TEST_CASE("a count is a whole number from 0 on") {
+  for (const char* good : {"0", "20", "18446744073709551615"}) CHECK(refuse_as_count(good).empty());
+  for (const char* wrong : {"", "-1", "many", "1.5", " 1", "18446744073709551616"}) {
+    CHECK_THAT(refuse_as_count(wrong), Contains("'" + std::string(wrong) + "'"));
+  }
+}
+
 TEST_CASE("shards are counted from 1") {
   CHECK(parse_shard("").count == 1);
   CHECK(parse_shard("2/4").index == 1);

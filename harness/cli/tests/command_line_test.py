@@ -58,7 +58,7 @@ class CommandLine(unittest.TestCase):
         self.refused(2, ["--frob"], "run", "--frob=1")
         self.refused(2, ["--frob", "before the command"], "--frob")
         self.refused(2, ["unknown argument 'extra'"], "list", "extra")
-        self.refused(2, ["--jobs"], "run", "--jobs", "many")
+        self.refused(2, ["--jobs", "whole number", "'many'"], "run", "--jobs", "many")
         self.refused(2, ["--seed"], "run", "--seed", "-1")
         self.refused(2, ["--backend"], "run", "--backend")
 
@@ -214,7 +214,7 @@ class CommandLine(unittest.TestCase):
         old = self.report("old.h5")
         self.refused(2, ["seed", "'1'", "'2'"], "diff", old, self.report("seed.h5", "--seed", "2"))
         self.refused(2, ["filter"], "diff", old, self.report("filter.h5", "--filter", "*"))
-        self.refused(2, ["required"], "diff", old)
+        self.refused(2, ["NEW.h5 is required"], "diff", old)
 
     # ---- what a stranger asks first
 
