@@ -326,16 +326,31 @@ void ProgramRun::rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_
 }
 
 bool ProgramRun::rotate_slot_by_kernel(Tensor slot, std::int64_t delta) {
-  // The kernel's own rotation, in place, wherever it has one that can go by delta.
+  // The kernel's own rotation, in place, wherever it has one. Tables have no rows before position 0.
   const RopeForm form = program_.placement.rope_form;
-  if (!kernel_.has_rotate() || (form != RopeForm::rule && form != RopeForm::inv_freq)) return false;
-  const Tensor ids = index_tensor(arena_, dtype_of(program_.placement.index_type), {1, 1}, std::span(&delta, 1));
+  if (!kernel_.has_rotate() || form == RopeForm::rotated) return false;
+  const bool has_tables = form != RopeForm::rule && form != RopeForm::inv_freq;
+  const bool backwards = has_tables && delta < 0;
+  const std::int64_t position = backwards ? -delta : delta;
+  const Tensor ids = index_tensor(arena_, dtype_of(program_.placement.index_type), {1, 1}, std::span(&position, 1));
   ropecheck_rotate_args args{};
   args.struct_size = sizeof args;
   args.role = ROPECHECK_ROLE_KEY;
+  args.inverse = backwards ? 1 : 0;
   args.input = slot.abi();
   args.output = slot.abi();
   args.position_ids = ids.abi();
+  Tensor cos, sin;
+  if (form == RopeForm::tables_by_token) {
+    std::vector<double> cos_row, sin_row;
+    table_row(table_, form, position, 1, cos_row, sin_row);
+    cos = Tensor(arena_, ROPECHECK_DTYPE_F32, {1, 1, table_width(program_)});
+    sin = Tensor(arena_, ROPECHECK_DTYPE_F32, {1, 1, table_width(program_)});
+    cos.write_row(0, cos_row);
+    sin.write_row(0, sin_row);
+    args.token_cos = cos.abi();
+    args.token_sin = sin.abi();
+  }
   return timed([&] { return session_->rotate(args); }).ok();
 }
 

@@ -4,6 +4,7 @@
 #include "reference/dialect.hpp"
 #include "reference/float_format.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <span>
 #include <unordered_map>
@@ -39,8 +40,14 @@ class RotatedValues final : public Values {
     for (const KeyRow& key : problem.keys) {
       if (key.num_rotations == 0) continue;
       add(keys_, key.content, problem.rotations_of(key).front().coordinate, table.magnitude_k);
+      for (const Rotation& again : problem.rotations_of(key).subspan(1)) {
+        moves_[key.content].push_back(again.coordinate);
+      }
     }
   }
+
+  /// In a cache of the caller's the harness moves keys on, too, and rounds each time.
+  void include_moves() { with_moves_ = true; }
 
   void row(TensorRole role, ContentId content, int head, std::span<double> out) const override {
     plain_->row(role, content, head, out);
@@ -50,6 +57,7 @@ class RotatedValues final : public Values {
     if (found == phases.end()) return;
     rotate_row_in(table_, {}, found->second, false, out, out);
     for (double& number : out) number = round_to(storage_, number);
+    if (role == TensorRole::key && with_moves_) move_on(content, out);
   }
 
  private:
@@ -61,20 +69,35 @@ class RotatedValues final : public Values {
     phases.emplace(content, std::move(row));
   }
 
+  void move_on(ContentId content, std::span<double> key) const {
+    const auto moves = moves_.find(content);
+    if (moves == moves_.end()) return;
+    std::vector<CosSin> row(static_cast<std::size_t>(table_.num_pairs()));
+    for (const std::int64_t delta : moves->second) {
+      cos_sin_row(table_, delta, row);
+      rotate_row(table_, row, 1, false, key, key);
+      for (double& number : key) number = round_to(storage_, number);
+    }
+  }
+
   RopeTable table_;
   FloatFormat storage_;
   std::shared_ptr<const Values> plain_;
   Phases queries_, keys_;
+  std::unordered_map<ContentId, std::vector<std::int64_t>> moves_;
+  bool with_moves_ = false;
 };
 
-/// First rotations go by a second table, which rotates nothing.
-void take_out_first_rotations(Problem& problem) {
+/// What the harness did goes by a second table, which rotates nothing: the first rotations, and with
+/// `moves` all.
+void take_out_rotations(Problem& problem, bool moves) {
   RopeTable identity;
   identity.layout_in = identity.layout_out = problem.tables.front().layout_in;
   problem.tables.push_back(identity);
   for (QueryRow& query : problem.queries) query.rotation.table = 1;
   for (const KeyRow& key : problem.keys) {
-    if (key.num_rotations > 0) problem.rotations[key.first_rotation].table = 1;
+    const std::uint32_t count = moves ? key.num_rotations : std::min(key.num_rotations, 1U);
+    for (std::uint32_t i = 0; i < count; ++i) problem.rotations[key.first_rotation + i].table = 1;
   }
 }
 
@@ -101,9 +124,10 @@ std::shared_ptr<const Values> hand_over(const Program& program, const RopeTable&
                                         std::shared_ptr<const Values> values, Problem& problem) {
   problem.tables = {table};
   if (program.placement.rope_form != RopeForm::rotated) return values;
-  auto rotated =
-      std::make_shared<const RotatedValues>(table, program.values.storage, std::move(values), problem);
-  take_out_first_rotations(problem);
+  auto rotated = std::make_shared<RotatedValues>(table, program.values.storage, std::move(values), problem);
+  const bool moves = program.placement.cache == CacheOwner::caller;
+  if (moves) rotated->include_moves();
+  take_out_rotations(problem, moves);
   return rotated;
 }
 

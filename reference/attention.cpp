@@ -13,8 +13,8 @@ namespace {
 
 /// Query rows (queries times heads that share a key head) of one tile; a multiple of the 24 and 12
 /// rows that kernels of Eigen's product work on with 64-byte and 32-byte vectors.
-constexpr std::int64_t kTileRows = 384;
-constexpr std::int64_t kGroupBytes = std::int64_t{32} << 20;
+constexpr std::int64_t kTileRows = 288;
+constexpr std::int64_t kGroupBytes = std::int64_t{16} << 20;
 /// Where the exact query term is summed over windows, one row takes as much as a matrix of keys.
 constexpr std::int64_t kGroupBytesWithQueryError = std::int64_t{128} << 20;
 

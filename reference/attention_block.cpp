@@ -117,9 +117,15 @@ void AttentionBlock::add_plain() {
 
 void AttentionBlock::measure() {
   const std::vector<double> old_max(rows_.max, rows_.max + rows_.num_rows);
+  std::vector<double> span_max = old_max;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     compute_scores(i);
     find_max(i);
+    for (int row = 0; row < rows_.num_rows; ++row) {
+      double& max = span_max[static_cast<std::size_t>(row)];
+      if (rows_.max[row] > max) rows_.top_span[row] = static_cast<double>(spans_[i].keys.begin);
+      max = rows_.max[row];
+    }
   }
   has_scores_ = true;
   set_shift();

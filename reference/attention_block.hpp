@@ -46,6 +46,11 @@ class AttentionBlock {
     int begin;
     int count;
   };
+  struct TopKey {
+    int row;  ///< of the span
+    int key;  ///< of the span
+    double prob;
+  };
   [[nodiscard]] SpanRows rows_of(const Span& span) const;
   [[nodiscard]] MatrixView scores_of(std::size_t span);
   void compute_scores(std::size_t span);
@@ -62,7 +67,16 @@ class AttentionBlock {
   void compute_variances(const Span& span);
   void add_pairs(const Span& span);
   void compute_weights(std::size_t span);
+  /// The key of a row's largest logit is weighed alone: its probability is zero meanwhile.
+  void set_top_keys_apart(std::size_t span);
   void weigh_key(std::size_t span, int key);
+  void add_query_part(std::size_t span, int key);
+  void add_spacing(std::size_t span, int key);
+  /// Share of the fixed spacing near zero in the variance of a probability.
+  [[nodiscard]] double spacing_variance(double prob) const;
+  [[nodiscard]] double normalise(int row) const {
+    return inverse_sum_[static_cast<std::size_t>(row)];
+  }
   void find_ill_conditioned(std::size_t span);
   void add_moments(const Span& span);
   void add_bias(const Span& span);
@@ -76,6 +90,7 @@ class AttentionBlock {
   std::vector<std::int64_t> first_column_;  ///< [spans] of the scores
   bool has_scores_ = false;
   std::vector<double> span_sum_;            ///< [rows]
+  std::vector<TopKey> top_keys_;            ///< of the span at hand
   std::vector<double> shift_;               ///< [rows] max, 0 for an empty row
   std::vector<double> inverse_sum_;         ///< [rows] 0 for an empty row
   std::vector<double> largest_variance_;    ///< [rows] of var s in the span at hand

@@ -12,6 +12,8 @@ namespace {
 /// Above it a logit's error is too large for the first order: max_j min(p_j e^(3 sd s_j), 1) var s_j.
 constexpr double kIllConditioned = 0.25;
 
+double squared(double x) { return x * x; }
+
 MatrixView span_matrix(const Buffer& buffer, int rows, int keys) {
   return {buffer.get(), rows, keys, Eigen::OuterStride<>(rows)};
 }
@@ -69,70 +71,105 @@ void AttentionBlock::compute_weights(std::size_t index) {
   const std::int64_t count = std::int64_t{rows.count} * span.num_keys();
   scratch_.weights.resize(count);
   scratch_.square_weights.resize(count);
-  if (plan_.model.has_bias) scratch_.biases.resize(count);
   std::fill_n(largest_variance_.begin() + rows.begin, rows.count, 0.0);
-  for (int key = 0; key < span.num_keys(); ++key) weigh_key(index, key);
+  set_top_keys_apart(index);
+  for (int key = 0; key < span.num_keys(); ++key) {
+    weigh_key(index, key);
+    if (plan_.exact_query_error()) add_query_part(index, key);
+    if (plan_.model.spacing_below > 0) add_spacing(index, key);
+  }
+  for (const TopKey& top : top_keys_) {
+    const std::int64_t at = top.row + std::int64_t{top.key} * rows.count;
+    const double prob = top.prob * normalise(rows.begin + top.row);
+    scratch_.probs.get()[at] = top.prob;
+    scratch_.square_weights.get()[at] =
+        rows_.square_factor[rows.begin + top.row] * squared(prob) + spacing_variance(prob);
+  }
+}
+
+double AttentionBlock::spacing_variance(double prob) const {
+  // a probability below half a spacing loses at most itself
+  return prob < plan_.model.spacing_below ? std::min(plan_.model.spacing_variance, squared(prob)) : 0;
+}
+
+void AttentionBlock::set_top_keys_apart(std::size_t index) {
+  const Span& span = spans_[index];
+  const SpanRows rows = rows_of(span);
+  const MatrixView scores = scores_of(index);
+  MatrixView probs = span_matrix(scratch_.probs, rows.count, span.num_keys());
+  const MatrixView variances = span_matrix(scratch_.variances, rows.count, span.num_keys());
+  top_keys_.clear();
+  for (int row = 0; row < rows.count; ++row) {
+    const int at = rows.begin + row;
+    if (rows_.top_span[at] != static_cast<double>(span.keys.begin)) continue;
+    int key = 0;
+    while (scores(row, key) < rows_.max[at]) ++key;
+    const double variance = std::max(variances(row, key), 0.0) +
+                            plan_.model.logit_squares * squared(scores(row, key)) +
+                            plan_.model.special_squares * 4;
+    rows_.top_key[at] = static_cast<double>(span.keys.begin + key);
+    rows_.top_weight[at] = squared(probs(row, key) * normalise(at)) * variance;
+    top_keys_.push_back({row, key, probs(row, key)});
+    probs(row, key) = 0;  // for the time of weighing
+  }
 }
 
 void AttentionBlock::weigh_key(std::size_t span, int key) {
   const SpanRows rows = rows_of(spans_[span]);
   const std::int64_t offset = std::int64_t{key} * rows.count;
-  const SigmaModel& model = plan_.model;
-  const double logit_squares = model.logit_squares;
-  const double special_squares = model.special_squares;
-  const double spacing_below = model.spacing_below;
-  const double spacing_variance = model.spacing_variance;
-  const auto key_index = static_cast<double>(spans_[span].keys.begin + key);
+  const double logit_squares = plan_.model.logit_squares;
+  const double special_squares = plan_.model.special_squares;
 
   const double* __restrict probs = scratch_.probs.get() + offset;
   const double* __restrict score =
       scratch_.scores.get() + (first_column_[span] + key) * rows_.num_rows + rows.begin;
-  double* __restrict square_weights = scratch_.square_weights.get() + offset;
   double* __restrict variances = scratch_.variances.get() + offset;
   double* __restrict weights = scratch_.weights.get() + offset;
+  double* __restrict square_weights = scratch_.square_weights.get() + offset;
   const double* __restrict shift = shift_.data() + rows.begin;
   const double* __restrict inverse_sum = inverse_sum_.data() + rows.begin;
   const double* __restrict square_factor = rows_.square_factor + rows.begin;
   double* __restrict largest = largest_variance_.data() + rows.begin;
   double* __restrict weight_sum = rows_.weight + rows.begin;
-  double* __restrict top_weight = rows_.top_weight + rows.begin;
-  double* __restrict top_key = rows_.top_key + rows.begin;
   for (int row = 0; row < rows.count; ++row) {
     // a hidden key has probability 0; the floor keeps its variance finite
-    const double x = std::max(score[row] - shift[row], kExpFloor);
+    const double below = score[row] - shift[row];
+    const double x = below > kExpFloor ? below : kExpFloor;
     const double s = x + shift[row];
+    const double spread = variances[row] > 0 ? variances[row] : 0;
     // var s += u_sum^2 dot_chain s^2/9 + s^2 u_logits^2/3 + ((s - max) u_special)^2 + 4 u_special^2
-    const double variance =
-        std::max(variances[row], 0.0) + logit_squares * s * s + special_squares * (x * x + 4);
+    const double variance = spread + logit_squares * (s * s) + special_squares * (x * x + 4);
     const double prob = probs[row] * inverse_sum[row];
     const double prob_squared = prob * prob;
     const double weight = prob_squared * variance;  // w_j = p_j^2 var s_j
-    const bool is_top = (x == 0) & (top_key[row] < 0);
-    const double other_weight = is_top ? 0 : weight;
-    top_weight[row] = is_top ? weight : top_weight[row];
-    top_key[row] = is_top ? key_index : top_key[row];
-    weight_sum[row] += other_weight;
-    weights[row] = other_weight;
-    // a probability below half a spacing loses at most itself
-    const double spacing =
-        prob < spacing_below ? std::min(spacing_variance, prob_squared) : 0.0;
-    square_weights[row] = other_weight + square_factor[row] * prob_squared + spacing;
+    weights[row] = weight;
+    weight_sum[row] += weight;
+    square_weights[row] = weight + square_factor[row] * prob_squared;
     variances[row] = variance;
-    largest[row] = std::max(largest[row], variance);
+    largest[row] = largest[row] > variance ? largest[row] : variance;
   }
-  if (plan_.exact_query_error()) {
-    const double* __restrict query_part = scratch_.query_part.get() + offset;
-    for (int row = 0; row < rows.count; ++row) {
-      variances[row] += query_part[row];
-      largest[row] = std::max(largest[row], variances[row]);
-    }
-  }
-  if (!model.has_bias) return;
-  double* __restrict biases = scratch_.biases.get() + offset;
-  const double* __restrict bias_factor = rows_.bias_factor + rows.begin;
+}
+
+void AttentionBlock::add_query_part(std::size_t span, int key) {
+  const SpanRows rows = rows_of(spans_[span]);
+  const std::int64_t offset = std::int64_t{key} * rows.count;
+  const double* __restrict query_part = scratch_.query_part.get() + offset;
+  double* __restrict variances = scratch_.variances.get() + offset;
+  double* __restrict largest = largest_variance_.data() + rows.begin;
   for (int row = 0; row < rows.count; ++row) {
-    const double prob = probs[row] * inverse_sum[row];
-    biases[row] = bias_factor[row] * prob + (prob < model.flushed_below ? prob : 0);
+    variances[row] += query_part[row];
+    largest[row] = largest[row] > variances[row] ? largest[row] : variances[row];
+  }
+}
+
+void AttentionBlock::add_spacing(std::size_t span, int key) {
+  const SpanRows rows = rows_of(spans_[span]);
+  const std::int64_t offset = std::int64_t{key} * rows.count;
+  const double* __restrict probs = scratch_.probs.get() + offset;
+  const double* __restrict inverse_sum = inverse_sum_.data() + rows.begin;
+  double* __restrict square_weights = scratch_.square_weights.get() + offset;
+  for (int row = 0; row < rows.count; ++row) {
+    square_weights[row] += spacing_variance(probs[row] * inverse_sum[row]);
   }
 }
 
@@ -170,6 +207,14 @@ void AttentionBlock::add_moments(const Span& span) {
 
 void AttentionBlock::add_bias(const Span& span) {
   const SpanRows rows = rows_of(span);
+  const std::int64_t count = std::int64_t{rows.count} * span.num_keys();
+  const double* probs = scratch_.probs.get();
+  double* biases = scratch_.biases.resize(count);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const auto row = static_cast<int>(i % rows.count) + rows.begin;
+    const double prob = probs[i] * normalise(row);
+    biases[i] = rows_.bias_factor[row] * prob + (prob < plan_.model.flushed_below ? prob : 0);
+  }
   const auto values = window_.values(rows_.kv_head, span.keys);
   RowMatrixView magnitudes(scratch_.value_squares.resize(values.rows() * values.cols()),
                            values.rows(), values.cols(), Eigen::OuterStride<>(values.cols()));

@@ -17,7 +17,7 @@ std::int64_t size_of_row(const AttentionPlan& plan) {
   const std::int64_t value = plan.problem.shape.v_head_dim;
   if (!plan.options.sigma) return key + value + 2;
   const std::int64_t num_value_rows = plan.model.has_bias ? 5 : 4;
-  return 3 * key + num_value_rows * value + 8 + 2 * static_cast<std::int64_t>(plan.pairs.size());
+  return 3 * key + num_value_rows * value + 9 + 2 * static_cast<std::int64_t>(plan.pairs.size());
 }
 
 /// Cuts one stretch of memory into the parts of a RowBlock.
@@ -64,6 +64,7 @@ RowBlock make_block(const AttentionPlan& plan, double* numbers, std::int64_t num
           .weight = column(),
           .top_weight = column(),
           .top_key = column(),
+          .top_span = column(),
           .ill = column(),
           .first_moment = cut.matrix(sigma_width),
           .second_moment = cut.matrix(sigma_width),
@@ -170,6 +171,7 @@ void QueryGroup::load_query(RowBlock* block, int query, const double* rotated,
     block->square_factor[row] = terms.squares;
     block->bias_factor[row] = terms.bias;
     block->top_key[row] = -1;
+    block->top_span[row] = -1;
   }
 }
 

@@ -35,6 +35,7 @@ struct RowBlock {
   double* weight = nullptr;         ///< [rows] sum_j w_j without the top key
   double* top_weight = nullptr;     ///< [rows] w of the top key
   double* top_key = nullptr;        ///< [rows] its index, -1 before it is met
+  double* top_span = nullptr;       ///< [rows] first key of the span that it is in
   double* ill = nullptr;            ///< [rows] 1 where the first order does not hold
   MatrixView first_moment;          ///< sum_j w_j v_jd without the top key
   MatrixView second_moment;         ///< sum_j (w_j + c p_j^2) v_jd^2, w without the top key

@@ -2,6 +2,7 @@
 #include "reference/solve.hpp"
 
 #include "harness/tests/catch.hpp"
+#include "reference/attention_tile.hpp"
 #include "reference/error.hpp"
 #include "reference/exp_block.hpp"
 #include "reference/rotation_error.hpp"
@@ -234,6 +235,72 @@ TEST_CASE("equal logits at the top of a row are all counted") {
       distance_to_plain_loops(problem, values, find_profile("eager_f16"), true);
   CHECK(distance.output < 1e-14);
   CHECK(distance.sigma < 1e-9);
+}
+
+TEST_CASE("probabilities of a long even row have the sigma of their spacing near zero") {
+  NormalValues values;
+  values.query_scale = 0;
+  Profile profile = exact_profile();
+  profile.probs = 0x1p-11;
+  profile.probs_spacing = 0x1p-18;  // of those below 2^-8: all, at 1/300
+  const Problem problem = causal_problem({.head_dim = 8, .v_head_dim = 6}, 300, 1);
+  CHECK(distance_to_plain_loops(problem, values, profile, true).sigma < 1e-9);
+}
+
+TEST_CASE("queries beyond one group are solved like those of the first") {
+  const NormalValues values;
+  Problem problem = empty_problem({.num_q_heads = 8, .num_kv_heads = 8, .head_dim = 32,
+                                   .v_head_dim = 32});
+  for (int i = 0; i < 6; ++i) add_key(&problem, {{.coordinate = i}});
+  for (int i = 0; i < 1500; ++i) add_query(&problem, 2, {{0, 6}});
+  const Profile& profile = find_profile("strict_f32");
+  const Answer answer = solve(problem, values, profile, Point::attention_output,
+                              {.sigma = true, .exact_query_error = false});
+  for (std::size_t query : {std::size_t{0}, std::size_t{1499}}) {
+    const PlainRow row =
+        plain_attention_row(problem, values, with_own_error(profile), query, 7, false);
+    for (std::size_t d = 0; d < 32; ++d) {
+      const auto at = static_cast<std::int64_t>(query);
+      CHECK(std::abs(answer.expected.row(at, 7)[d] - static_cast<double>(row.output[d])) < 1e-14);
+      CHECK(answer.sigma.row(at, 7)[d] ==
+            Approx(static_cast<double>(std::sqrt(row.variance[d]))).epsilon(1e-9));
+    }
+  }
+}
+
+TEST_CASE("a problem of many short sequences is cut where the next sees none of the keys before") {
+  Problem problem = empty_problem({.head_dim = 8, .v_head_dim = 8});
+  for (int i = 0; i < 300; ++i) add_key(&problem, {});
+  for (int i = 0; i < 300; ++i) add_query(&problem, 0, {{i / 10 * 10, i + 1}});
+  const std::vector<QueryTile> tiles = cut_tiles(problem, 128);
+  REQUIRE(tiles.size() == 30);
+  for (const QueryTile& tile : tiles) {
+    CHECK(tile.num_queries() == 10);
+    CHECK(tile.hull == KeyRange{tile.begin, tile.end});
+  }
+}
+
+TEST_CASE("spans cover what queries see and nothing that nobody sees") {
+  const Problem problem = mixed_problem();
+  for (const QueryTile& tile : cut_tiles(problem, 100)) {
+    for (std::int64_t query = tile.begin; query < tile.end; ++query) {
+      std::int64_t num_covered = 0;
+      for (const Span& span : find_spans(problem, tile, {0, 150})) {
+        CHECK(span.num_keys() > 0);
+        CHECK(span.num_keys() <= kSpanKeys);
+        if (query - tile.begin < span.query_begin || query - tile.begin >= span.query_end) continue;
+        const auto& row = problem.queries[static_cast<std::size_t>(query)];
+        for (const KeyRange& range : problem.visible_to(row)) {
+          const std::int64_t seen = std::min(range.end, span.keys.end) -
+                                    std::max(range.begin, span.keys.begin);
+          num_covered += std::max<std::int64_t>(0, seen);
+          if (!span.partial) CHECK(seen <= span.num_keys());
+        }
+      }
+      CHECK(num_covered ==
+            count_visible(problem, problem.queries[static_cast<std::size_t>(query)]));
+    }
+  }
 }
 
 TEST_CASE("many threads give the same bits as one") {
