@@ -38,6 +38,8 @@ struct ValueSpec {
   std::vector<int> channel_source;  ///< [head_dim] the same of channels of query and key
   int value_parity = -1;  ///< 0, 1: values of tokens of the other parity are zero; -1: all
   std::uint64_t neighbour_salt = 0;  ///< not 0: every sequence but 0 has other numbers
+
+  [[nodiscard]] bool operator==(const ValueSpec&) const = default;
 };
 
 /// Values of a program, rounded to its storage format.

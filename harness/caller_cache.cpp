@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <bit>
 #include <cstddef>
+#include <cstring>
 
 namespace ropecheck {
 namespace {
@@ -14,11 +14,11 @@ namespace {
 /// Garbage of the cache is named apart from that of the calls, which count from 0.
 constexpr std::uint64_t kCacheGarbage = 0xcac4e00000000000u;
 
-bool same_bits(std::span<const double> a, std::span<const double> b) {
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (std::bit_cast<std::uint64_t>(a[i]) != std::bit_cast<std::uint64_t>(b[i])) return false;
-  }
-  return true;
+/// Whether part `index` of `parts` equal parts is the same in both.
+bool same_part(const std::vector<std::byte>& a, const std::vector<std::byte>& b, std::size_t index,
+               std::size_t parts) {
+  const std::size_t width = a.size() / parts;
+  return std::memcmp(a.data() + index * width, b.data() + index * width, width) == 0;
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ void CallerCache::put_garbage(std::int64_t row, std::int64_t slot) {
 }
 
 void CallerCache::remember() {
-  before_keys_ = keys_.read_all();
-  before_values_ = values_.read_all();
+  before_keys_ = keys_.bytes();
+  before_values_ = values_.bytes();
 }
 
 std::optional<std::string> CallerCache::touched_beyond(const CallLayout& layout) const {
@@ -68,16 +68,12 @@ std::optional<std::string> CallerCache::touched_beyond(const CallLayout& layout)
     }
     named[static_cast<std::size_t>(row * capacity_ + layout.slot_mapping[cell])] = true;
   }
-  const std::vector<double> now_keys = keys_.read_all();
-  const std::vector<double> now_values = values_.read_all();
-  const auto key_width = now_keys.size() / named.size();
-  const auto value_width = now_values.size() / named.size();
+  const std::vector<std::byte> now_keys = keys_.bytes();
+  const std::vector<std::byte> now_values = values_.bytes();
   for (std::size_t slot = 0; slot < named.size(); ++slot) {
     if (named[slot]) continue;
-    const bool same = same_bits(std::span(now_keys).subspan(slot * key_width, key_width),
-                                std::span(before_keys_).subspan(slot * key_width, key_width)) &&
-                      same_bits(std::span(now_values).subspan(slot * value_width, value_width),
-                                std::span(before_values_).subspan(slot * value_width, value_width));
+    const bool same = same_part(now_keys, before_keys_, slot, named.size()) &&
+                      same_part(now_values, before_values_, slot, named.size());
     if (same) continue;
     return fmt::format("row {} slot {} of the cache was written though slot_mapping does not name it",
                        static_cast<std::int64_t>(slot) / capacity_, static_cast<std::int64_t>(slot) % capacity_);

@@ -5,6 +5,7 @@
 #include "cases/program.hpp"
 #include "harness/tensor.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -45,7 +46,7 @@ class CallerCache {
   std::int64_t rows_ = 0, capacity_ = 0;
   int heads_ = 0;
   Tensor keys_, values_;
-  std::vector<double> before_keys_, before_values_;
+  std::vector<std::byte> before_keys_, before_values_;
 };
 
 }  // namespace ropecheck

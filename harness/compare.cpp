@@ -13,16 +13,17 @@ namespace ropecheck {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kManyUlps = std::int64_t{1} << 62;
-
-std::int64_t ulps(FloatFormat storage, double actual, double expected) {
-  const double distance = std::abs(actual - expected);
-  if (distance == 0) return 0;
-  const double count = distance / spacing_at(storage, expected);
-  return count < 4e18 ? static_cast<std::int64_t>(std::llround(count)) : kManyUlps;
-}
+constexpr double kManyUlps = 0x1p62;
 
 }  // namespace
+
+void Comparison::note_error(double difference, double z, double expected) {
+  if (std::isfinite(z)) sum_signed_ += std::copysign(z, difference);
+  if (!(z <= kMaxZ)) ++result_.bad_elements;
+  const double error = std::isnan(difference) ? kInfinity : std::abs(difference);
+  result_.max_abs_error = std::max(result_.max_abs_error, error);
+  max_ulps_ = std::max(max_ulps_, std::min(error / spacing_at(storage_, expected), kManyUlps));
+}
 
 double z_of(double actual, double expected, double sigma) {
   if (actual == expected) return 0;
@@ -30,33 +31,24 @@ double z_of(double actual, double expected, double sigma) {
   return std::isnan(z) ? kInfinity : z;
 }
 
-void Comparison::add_element(double actual, double expected, double sigma, const Location& where, int channel,
-                             double& row_squares) {
-  const double z = z_of(actual, expected, sigma);
-  row_squares += z * z;
-  sum_signed_ += std::isfinite(z) ? std::copysign(z, actual - expected) : 0.0;
-  ++result_.elements;
-  if (!(z <= kMaxZ)) ++result_.bad_elements;
-  const double error = std::abs(actual - expected);
-  result_.max_abs_error = std::max(result_.max_abs_error, std::isnan(error) ? kInfinity : error);
-  result_.max_ulp = std::max(result_.max_ulp, ulps(storage_, actual, expected));
-  const bool first = result_.worst.head < 0;
-  if (first || z > result_.max_z) {
-    result_.max_z = z;
-    result_.worst = where;
-    result_.worst.channel = channel;
-    result_.expected = expected;
-    result_.actual = actual;
-    result_.sigma = sigma;
-  }
-}
-
 void Comparison::add_row(std::span<const double> actual, std::span<const double> expected,
                          std::span<const double> sigma, const Location& where) {
   double squares = 0;
   for (std::size_t channel = 0; channel < actual.size(); ++channel) {
-    add_element(actual[channel], expected[channel], sigma[channel], where, static_cast<int>(channel), squares);
+    const double difference = actual[channel] - expected[channel];
+    const double z = z_of(actual[channel], expected[channel], sigma[channel]);
+    squares += z * z;
+    if (z > 0) note_error(difference, z, expected[channel]);
+    const bool first = result_.worst.head < 0;
+    if (!first && !(z > result_.max_z)) continue;
+    result_.max_z = z;
+    result_.worst = where;
+    result_.worst.channel = static_cast<int>(channel);
+    result_.expected = expected[channel];
+    result_.actual = actual[channel];
+    result_.sigma = sigma[channel];
   }
+  result_.elements += static_cast<std::int64_t>(actual.size());
   ++result_.rows;
   sum_squares_ += squares;
   const auto head = static_cast<std::size_t>(where.head);
@@ -76,6 +68,7 @@ CheckResult Comparison::finish(std::string check, Point point) const {
   CheckResult result = result_;
   result.check = std::move(check);
   result.point = point;
+  result.max_ulp = std::llround(max_ulps_);
   if (result.elements > 0) {
     result.rms_z = std::sqrt(sum_squares_ / static_cast<double>(result.elements));
     result.bias_z = sum_signed_ / static_cast<double>(result.elements);

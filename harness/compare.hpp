@@ -31,12 +31,12 @@ class Comparison {
   [[nodiscard]] CheckResult finish(std::string check, Point point) const;
 
  private:
-  void add_element(double actual, double expected, double sigma, const Location& where, int channel,
-                   double& row_squares);
+  void note_error(double difference, double z, double expected);
   FloatFormat storage_;
   CheckResult result_;
   double sum_squares_ = 0;
   double sum_signed_ = 0;
+  double max_ulps_ = 0;
   std::vector<double> head_squares_;
   std::vector<std::int64_t> head_elements_;
 };

@@ -4,6 +4,7 @@
 #include "cases/random.hpp"
 #include "harness/caller_cache.hpp"
 #include "harness/handed.hpp"
+#include "harness/known_values.hpp"
 #include "harness/model.hpp"
 #include "harness/step_tensors.hpp"
 #include "reference/error.hpp"
@@ -56,7 +57,7 @@ class ProgramRun {
       : kernel_(kernel),
         program_(program),
         extent_(extent_of(program.scenario)),
-        values_(std::make_shared<const GeneratedValues>(program.values)),
+        values_(program_values(program.values, extent_.num_appended)),
         table_(handed_table(program, extent_)),
         description_(arena_, program, table_, extent_, backend_options),
         interpreter_(program.scenario),

@@ -62,7 +62,8 @@ Extent extent_of(const Scenario& scenario) {
   }
   note_coordinates(scenario, interpreter, extent, before);
   for (SequenceId id = 0; id < scenario.num_sequences; ++id) {
-    extent.max_tokens = std::max(extent.max_tokens, interpreter.sequence(id).num_appended);
+    extent.num_appended.push_back(interpreter.sequence(id).num_appended);
+    extent.max_tokens = std::max(extent.max_tokens, extent.num_appended.back());
   }
   std::sort(extent.coordinates.begin(), extent.coordinates.end());
   extent.coordinates.erase(std::unique(extent.coordinates.begin(), extent.coordinates.end()),

@@ -13,6 +13,7 @@ namespace ropecheck {
 struct Extent {
   std::int64_t max_coordinate = 0;  ///< greatest coordinate that ever occurs
   std::int64_t max_tokens = 0;      ///< most tokens that a sequence ever had, removed ones included
+  std::vector<std::int64_t> num_appended;  ///< [sequences] tokens that it ever gets
   bool edits = false;               ///< has a step that changes cached keys
   /// That tokens are rotated to, and distances that cached keys move by; ascending, each once.
   std::vector<std::int64_t> coordinates;

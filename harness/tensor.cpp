@@ -4,10 +4,12 @@
 #include "reference/error.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <limits>
+#include <memory>
 #include <string_view>
 
 namespace ropecheck {
@@ -55,20 +57,50 @@ void store(std::byte* place, T value) {
   std::memcpy(place, &value, sizeof value);
 }
 
-double load_float(std::int32_t dtype, const std::byte* place) {
-  switch (dtype) {
-    case ROPECHECK_DTYPE_F64: return load<double>(place);
-    case ROPECHECK_DTYPE_F32: return load<float>(place);
-    default: return decode(float_format(dtype), load<std::uint16_t>(place));
-  }
+/// The values of all bit patterns of a 16-bit format.
+using DecodeTable = std::array<double, 1 << 16>;
+
+const DecodeTable& decode_table(FloatFormat format) {
+  const auto make = [](FloatFormat of) {
+    auto table = std::make_unique<DecodeTable>();
+    for (std::size_t bits = 0; bits < table->size(); ++bits) (*table)[bits] = decode(of, bits);
+    return table;
+  };
+  static const std::unique_ptr<DecodeTable> f16 = make(FloatFormat::f16);
+  static const std::unique_ptr<DecodeTable> bf16 = make(FloatFormat::bf16);
+  return format == FloatFormat::f16 ? *f16 : *bf16;
 }
 
-void store_float(std::int32_t dtype, std::byte* place, double value) {
-  switch (dtype) {
-    case ROPECHECK_DTYPE_F64: return store(place, value);
-    case ROPECHECK_DTYPE_F32: return store(place, static_cast<float>(value));
-    default:
-      return store(place, static_cast<std::uint16_t>(encode(float_format(dtype), value)));
+/// encode(), fast for the numbers that are written by the million: those of the format itself.
+std::uint16_t encode_16_bit(FloatFormat format, double value) {
+  const int mantissa_bits = format == FloatFormat::f16 ? 10 : 7;
+  const int exponent_bits = 15 - mantissa_bits;
+  const int bias = (1 << (exponent_bits - 1)) - 1;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const auto exponent = static_cast<int>((bits >> 52) & 0x7ff) - 1023 + bias;
+  const int dropped = 52 - mantissa_bits;
+  const bool is_exact = (bits & ((std::uint64_t{1} << dropped) - 1)) == 0;
+  if (!is_exact || exponent < 1 || exponent > 2 * bias) {
+    return static_cast<std::uint16_t>(encode(format, value));
+  }
+  const std::uint64_t mantissa = (bits >> dropped) & ((std::uint64_t{1} << mantissa_bits) - 1);
+  return static_cast<std::uint16_t>((bits >> 63 << 15) | (static_cast<std::uint64_t>(exponent) << mantissa_bits) |
+                                    mantissa);
+}
+
+/// A strided row of one type.
+template <typename Number, typename Load>
+void load_row(const std::byte* place, std::size_t step, std::span<double> values, Load&& convert) {
+  for (double& value : values) {
+    value = convert(load<Number>(place));
+    place += step;
+  }
+}
+template <typename Number, typename Store>
+void store_row(std::byte* place, std::size_t step, std::span<const double> values, Store&& convert) {
+  for (const double value : values) {
+    store<Number>(place, convert(value));
+    place += step;
   }
 }
 
@@ -98,7 +130,6 @@ std::byte* Arena::allocate(std::size_t size_bytes) {
          size_bytes);
   }
   blocks_.emplace_back(block);
-  std::memset(block, 0, rounded);
   return block;
 }
 
@@ -162,9 +193,14 @@ void Tensor::write_row(std::int64_t row, std::span<const double> values) {
   ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}", values.size());
   std::byte* place = at(row * shape_.back());
   const auto step = static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
-  for (const double value : values) {
-    store_float(abi_.dtype, place, value);
-    place += step;
+  switch (abi_.dtype) {
+    case ROPECHECK_DTYPE_F64: return store_row<double>(place, step, values, [](double x) { return x; });
+    case ROPECHECK_DTYPE_F32:
+      return store_row<float>(place, step, values, [](double x) { return static_cast<float>(x); });
+    default:
+      return store_row<std::uint16_t>(place, step, values, [format = float_format(abi_.dtype)](double x) {
+        return encode_16_bit(format, x);
+      });
   }
 }
 
@@ -172,9 +208,13 @@ void Tensor::read_row(std::int64_t row, std::span<double> values) const {
   ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}", values.size());
   const std::byte* place = at(row * shape_.back());
   const auto step = static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
-  for (double& value : values) {
-    value = load_float(abi_.dtype, place);
-    place += step;
+  switch (abi_.dtype) {
+    case ROPECHECK_DTYPE_F64: return load_row<double>(place, step, values, [](double x) { return x; });
+    case ROPECHECK_DTYPE_F32:
+      return load_row<float>(place, step, values, [](float x) { return static_cast<double>(x); });
+    default:
+      return load_row<std::uint16_t>(place, step, values, [&table = decode_table(float_format(abi_.dtype))](
+                                                              std::uint16_t bits) { return table[bits]; });
   }
 }
 
@@ -204,6 +244,11 @@ std::vector<double> Tensor::read_all() const {
     read_row(static_cast<std::int64_t>(row), std::span(values).subspan(row * width, width));
   }
   return values;
+}
+
+std::vector<std::byte> Tensor::bytes() const {
+  const auto* begin = static_cast<const std::byte*>(abi_.data);
+  return {begin, begin + static_cast<std::size_t>(size()) * element_size(abi_.dtype)};
 }
 
 std::vector<std::int64_t> Tensor::read_ints() const {

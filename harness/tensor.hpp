@@ -16,7 +16,7 @@ namespace ropecheck {
 /// Where all memory that a backend sees comes from; freed at once, at its end.
 class Arena {
  public:
-  /// Zeroed bytes, aligned to 64.
+  /// Bytes of no value yet, aligned to 64.
   [[nodiscard]] std::byte* allocate(std::size_t size_bytes);
 
  private:
@@ -61,6 +61,7 @@ class Tensor {
   [[nodiscard]] std::int64_t read_int(std::int64_t element) const;
   [[nodiscard]] std::vector<double> read_all() const;       ///< floating point, C order
   [[nodiscard]] std::vector<std::int64_t> read_ints() const;
+  [[nodiscard]] std::vector<std::byte> bytes() const;       ///< of a contiguous tensor
 
   /// A digest of the bytes of a contiguous tensor, to see whether they changed.
   [[nodiscard]] std::size_t digest() const;

@@ -13,7 +13,8 @@ namespace {
 
 /// Query rows (queries times heads that share a key head) of one tile; a multiple of the 24 and 12
 /// rows that kernels of Eigen's product work on with 64-byte and 32-byte vectors.
-constexpr std::int64_t kTileRows = 288;
+constexpr std::int64_t kTileRows = 240;
+constexpr std::int64_t kTileRowsWithSigma = 288;
 constexpr std::int64_t kGroupBytes = std::int64_t{16} << 20;
 /// Where the exact query term is summed over windows, one row takes as much as a matrix of keys.
 constexpr std::int64_t kGroupBytesWithQueryError = std::int64_t{128} << 20;
@@ -90,7 +91,7 @@ class AttentionSolver {
     std::size_t largest = 1;
     for (const auto& heads : plan_.q_heads_of) largest = std::max(largest, heads.size());
     const std::vector<QueryTile> tiles = cut_tiles(
-        plan_.problem, std::max<std::int64_t>(1, kTileRows / static_cast<std::int64_t>(largest)));
+        plan_.problem, std::max<std::int64_t>(1, (plan_.options.sigma ? kTileRowsWithSigma : kTileRows) / static_cast<std::int64_t>(largest)));
     const KeyRange hull = hull_of(tiles);
     const bool one_window = num_windows(hull) <= 1;
     const bool keep_query_error = plan_.exact_query_error() && !one_window;
@@ -209,8 +210,8 @@ class AttentionSolver {
 Answer solve_attention(const Problem& problem, const Values& values, const Profile& profile,
                        const SolveOptions& options, const Executor& executor) {
   const Profile own = with_own_error(profile);
-  AttentionPlan plan{problem, values, own, SigmaModel(own, problem.shape), options,
-                     group_heads(problem), {}};
+  AttentionPlan plan{
+      problem, values, own, SigmaModel(own, problem.shape), options, group_heads(problem), {}};
   if (plan.exact_query_error()) plan.pairs = common_pairs(problem);
   const auto num_queries = static_cast<std::int64_t>(problem.queries.size());
   const HeadShape& shape = problem.shape;

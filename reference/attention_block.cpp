@@ -29,7 +29,8 @@ AttentionBlock::AttentionBlock(const AttentionPlan& plan, const RowBlock& rows,
   for (const Span& span : spans_) {
     first_column_.push_back(column);
     num_columns = std::max(num_columns, column + span.num_keys());
-    if (plan.options.sigma) column += span.num_keys();  // else each span takes the place of the last
+    if (plan.options.sigma)
+      column += span.num_keys();  // else each span takes the place of the last
   }
   scratch_.scores.resize(num_columns * rows_.num_rows);
 }
@@ -59,8 +60,9 @@ void AttentionBlock::mask(std::size_t index) {
   MatrixView scores = scores_of(index);
   const auto hide = [&](int query, std::int64_t begin, std::int64_t end) {
     if (begin >= end) return;
-    scores.block((query - span.query_begin) * rows_.num_heads, begin - span.keys.begin,
-                 rows_.num_heads, end - begin)
+    scores
+        .block((query - span.query_begin) * rows_.num_heads, begin - span.keys.begin,
+               rows_.num_heads, end - begin)
         .setConstant(kMinusInfinity);
   };
   for (int query = span.query_begin; query < span.query_end; ++query) {

@@ -9,19 +9,19 @@ namespace ropecheck {
 
 /// Memory of one piece of work, used again by the next.
 struct Scratch {
-  Buffer scores;         ///< [rows, visible keys of the window] logits; of a span without sigma
-  Buffer probs;          ///< [rows, keys of a span] e^(s - max)
-  Buffer variances;      ///< var s
-  Buffer query_part;     ///< share of the query in var s, where it is not in `variances`
-  Buffer weights;        ///< p^2 var s
-  Buffer square_weights; ///< w + c p^2
-  Buffer biases;         ///< weights of |v|
-  Buffer key_squares;    ///< [keys of a span, 2 head_dim] k'^2 | var k' + c k'^2
-  Buffer key_pairs;      ///< [keys of a span, pairs] k'_f k'_g
-  Buffer value_squares;  ///< [keys of a span, v_head_dim] v^2 or |v|
-  Buffer narrow;         ///< s, max and sum of a span with few rows, in one stretch
-  Buffer query_error;    ///< sums of the exact query term of one row
-  Buffer scaled_keys;    ///< [keys of a span, head_dim] p k'
+  Buffer scores;          ///< [rows, visible keys of the window] logits; of a span without sigma
+  Buffer probs;           ///< [rows, keys of a span] e^(s - max)
+  Buffer variances;       ///< var s
+  Buffer query_part;      ///< share of the query in var s, where it is not in `variances`
+  Buffer weights;         ///< p^2 var s
+  Buffer square_weights;  ///< w + c p^2
+  Buffer biases;          ///< weights of |v|
+  Buffer key_squares;     ///< [keys of a span, 2 head_dim] k'^2 | var k' + c k'^2
+  Buffer key_pairs;       ///< [keys of a span, pairs] k'_f k'_g
+  Buffer value_squares;   ///< [keys of a span, v_head_dim] v^2 or |v|
+  Buffer narrow;          ///< s, max and sum of a span with few rows, in one stretch
+  Buffer query_error;     ///< sums of the exact query term of one row
+  Buffer scaled_keys;     ///< [keys of a span, head_dim] p k'
 };
 
 /// One tile and key head against one window of keys.
@@ -89,11 +89,11 @@ class AttentionBlock {
   std::vector<Span> spans_;
   std::vector<std::int64_t> first_column_;  ///< [spans] of the scores
   bool has_scores_ = false;
-  std::vector<double> span_sum_;            ///< [rows]
-  std::vector<TopKey> top_keys_;            ///< of the span at hand
-  std::vector<double> shift_;               ///< [rows] max, 0 for an empty row
-  std::vector<double> inverse_sum_;         ///< [rows] 0 for an empty row
-  std::vector<double> largest_variance_;    ///< [rows] of var s in the span at hand
+  std::vector<double> span_sum_;          ///< [rows]
+  std::vector<TopKey> top_keys_;          ///< of the span at hand
+  std::vector<double> shift_;             ///< [rows] max, 0 for an empty row
+  std::vector<double> inverse_sum_;       ///< [rows] 0 for an empty row
+  std::vector<double> largest_variance_;  ///< [rows] of var s in the span at hand
 };
 
 }  // namespace ropecheck

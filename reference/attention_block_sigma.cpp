@@ -9,7 +9,8 @@
 namespace ropecheck {
 namespace {
 
-/// Above it a logit's error is too large for the first order: max_j min(p_j e^(3 sd s_j), 1) var s_j.
+/// Above it a logit's error is too large for the first order:
+/// max_j min(p_j e^(3 sd s_j), 1) var s_j.
 constexpr double kIllConditioned = 0.25;
 
 double squared(double x) { return x * x; }
@@ -89,7 +90,8 @@ void AttentionBlock::compute_weights(std::size_t index) {
 
 double AttentionBlock::spacing_variance(double prob) const {
   // a probability below half a spacing loses at most itself
-  return prob < plan_.model.spacing_below ? std::min(plan_.model.spacing_variance, squared(prob)) : 0;
+  if (prob >= plan_.model.spacing_below) return 0;
+  return std::min(plan_.model.spacing_variance, squared(prob));
 }
 
 void AttentionBlock::set_top_keys_apart(std::size_t index) {
@@ -196,8 +198,8 @@ void AttentionBlock::find_ill_conditioned(std::size_t index) {
 void AttentionBlock::add_moments(const Span& span) {
   const SpanRows rows = rows_of(span);
   const auto values = window_.values(rows_.kv_head, span.keys);
-  RowMatrixView squares(scratch_.value_squares.resize(values.rows() * values.cols()),
-                        values.rows(), values.cols(), Eigen::OuterStride<>(values.cols()));
+  RowMatrixView squares(scratch_.value_squares.resize(values.rows() * values.cols()), values.rows(),
+                        values.cols(), Eigen::OuterStride<>(values.cols()));
   squares = values.cwiseAbs2();
   rows_.first_moment.middleRows(rows.begin, rows.count).noalias() +=
       span_matrix(scratch_.weights, rows.count, span.num_keys()) * values;
@@ -249,8 +251,7 @@ void AttentionBlock::add_query_error(int row, double* sums) {
     const auto keys = window_.keys(rows_.kv_head, span.keys);
     const MatrixView scores = scores_of(i);
     for (int key = 0; key < num_keys; ++key) {
-      const double prob =
-          std::exp(scores(row - rows.begin, key) - shift_[at]) * inverse_sum_[at];
+      const double prob = std::exp(scores(row - rows.begin, key) - shift_[at]) * inverse_sum_[at];
       scaled.row(key) = prob * keys.row(key);
     }
     products.noalias() += scaled.transpose() * window_.values(rows_.kv_head, span.keys);

@@ -24,8 +24,8 @@ Place place_of(const AttentionPlan& plan, const RowBlock& rows, int row) {
 double output_variance(const RowBlock& rows, int row, int d, double o, const RowTerms& terms) {
   // sum_j w_j (v_jd - o_d)^2, the top key apart; the rest of second_moment is
   // (u_probs^2/3 + ...) sum_j p_j^2 v_jd^2
-  const double spread = rows.second_moment(row, d) - 2 * o * rows.first_moment(row, d) +
-                        o * o * rows.weight[row];
+  const double spread =
+      rows.second_moment(row, d) - 2 * o * rows.first_moment(row, d) + o * o * rows.weight[row];
   const double top = rows.top_value(row, d) - o;
   const double bias = rows.bias.cols() > 0 ? rows.bias(row, d) : 0;
   return std::max(spread, 0.0) + rows.top_weight[row] * top * top + o * o * terms.output +
@@ -81,8 +81,8 @@ void finish_query_error(const AttentionPlan& plan, const RowBlock& rows, int row
                      answer->lse_sigma.row(place.query, place.head));
 }
 
-void finish_row(const AttentionPlan& plan, const RowBlock& rows, int row,
-                const double* query_error, Answer* answer) {
+void finish_row(const AttentionPlan& plan, const RowBlock& rows, int row, const double* query_error,
+                Answer* answer) {
   const Place place = place_of(plan, rows, row);
   double& lse = *answer->lse.row(place.query, place.head);
   if (!(rows.sum[row] > 0)) {  // EmptyRow::zeros, exact
@@ -106,8 +106,8 @@ void finish_row(const AttentionPlan& plan, const RowBlock& rows, int row,
   double& lse_sigma = *answer->lse_sigma.row(place.query, place.head);
   lse_sigma = std::sqrt(lse_sigma + rows.weight[row] + rows.top_weight[row] + terms.lse +
                         lse * lse * plan.model.lse_squares);
-  answer->ill_conditioned[static_cast<std::size_t>(
-      place.query * plan.problem.shape.num_q_heads + place.head)] = rows.ill[row] > 0;
+  answer->ill_conditioned[static_cast<std::size_t>(place.query * plan.problem.shape.num_q_heads +
+                                                   place.head)] = rows.ill[row] > 0;
 }
 
 }  // namespace ropecheck

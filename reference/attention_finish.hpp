@@ -15,7 +15,7 @@ void finish_query_error(const AttentionPlan& plan, const RowBlock& rows, int row
                         const double* sums, Answer* answer);
 
 /// Writes one row of the answer. `query_error`: sums not finished yet, or null.
-void finish_row(const AttentionPlan& plan, const RowBlock& rows, int row,
-                const double* query_error, Answer* answer);
+void finish_row(const AttentionPlan& plan, const RowBlock& rows, int row, const double* query_error,
+                Answer* answer);
 
 }  // namespace ropecheck

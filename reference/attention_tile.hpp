@@ -24,7 +24,7 @@ struct QueryTile {
 /// A stretch of keys and the queries of a tile that see any of them.
 struct Span {
   KeyRange keys;
-  int query_begin = 0;   ///< relative to the tile
+  int query_begin = 0;  ///< relative to the tile
   int query_end = 0;
   bool partial = false;  ///< some of these queries do not see some of these keys
 

@@ -46,8 +46,7 @@ inline double exp_one(double x) {
 
 }  // namespace
 
-void exp_block(const double* x, const double* shift, double* out, double* sum,
-               std::int64_t count) {
+void exp_block(const double* x, const double* shift, double* out, double* sum, std::int64_t count) {
 #ifdef __GNUC__
 #pragma GCC ivdep
 #endif

@@ -45,9 +45,39 @@ class Buffer {
 
 /// What a pass needs of the keys that it meets.
 struct WindowContent {
-  bool values = true;     ///< of the value tensor
-  bool variances = true;  ///< of the rotated keys
+  bool values = true;       ///< of the value tensor
+  bool variances = true;    ///< of the rotated keys
   bool covariances = true;  ///< within their pairs
+};
+
+/// Rows of all heads, those of one head side by side, so that a product reads one stretch of memory.
+class HeadRows {
+ public:
+  HeadRows(int num_heads, int width) : num_heads_(num_heads), width_(width) {}
+
+  void resize(std::int64_t num_rows) {
+    num_rows_ = num_rows;
+    numbers_.resize(num_heads_ * num_rows * stride());
+  }
+  [[nodiscard]] double* row(int head, std::int64_t row) const {
+    return numbers_.get() + (head * num_rows_ + row) * stride();
+  }
+  /// Takes one row of every head. Shape: heads [num_heads * width].
+  void set(std::int64_t row, const double* heads) const;
+  [[nodiscard]] ConstRowMatrixView view(int head, std::int64_t first, std::int64_t count) const {
+    return {row(head, first), count, width_, Eigen::OuterStride<>(stride())};
+  }
+  /// Numbers of one row of all heads.
+  [[nodiscard]] std::int64_t size_of_row() const { return num_heads_ * stride(); }
+
+ private:
+  /// One cache line more than a power of two would be, so that a column is spread over cache sets.
+  [[nodiscard]] std::int64_t stride() const { return width_ + 8; }
+
+  int num_heads_;
+  int width_;
+  std::int64_t num_rows_ = 0;
+  Buffer numbers_;
 };
 
 /// Rotated keys and values of a stretch of keys, all heads: rotated once, used by every query.
@@ -71,20 +101,18 @@ class KeyWindow {
 
  private:
   void load_rows(KeyRange range, WindowContent content);
-  [[nodiscard]] ConstRowMatrixView view(const Buffer& buffer, std::int64_t stride, int width,
-                                        int kv_head, KeyRange keys) const;
+  [[nodiscard]] ConstRowMatrixView view(const HeadRows& rows, int kv_head, KeyRange keys) const {
+    return rows.view(kv_head, keys.begin - range_.begin, keys.end - keys.begin);
+  }
 
   const Problem& problem_;
   const Values& source_;
   const Profile& profile_;
-  std::int64_t key_stride_;    ///< numbers from one key to the next, all heads
-  std::int64_t value_stride_;
-  std::int64_t pair_stride_;
   KeyRange range_;
-  Buffer keys_;
-  Buffer variances_;
-  Buffer covariances_;
-  Buffer values_;
+  HeadRows keys_;
+  HeadRows variances_;
+  HeadRows covariances_;
+  HeadRows values_;
 };
 
 }  // namespace ropecheck

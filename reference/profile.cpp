@@ -59,10 +59,9 @@ double Profile::row_chain(double num_keys) const {
 }
 
 std::span<const Profile> profile_presets() {
-  static const std::array presets = {strict_f32(), flash("flash_f16", FloatFormat::f16),
-                                     flash("flash_bf16", FloatFormat::bf16),
-                                     eager("eager_f16", FloatFormat::f16),
-                                     eager("eager_bf16", FloatFormat::bf16)};
+  static const std::array presets = {
+      strict_f32(), flash("flash_f16", FloatFormat::f16), flash("flash_bf16", FloatFormat::bf16),
+      eager("eager_f16", FloatFormat::f16), eager("eager_bf16", FloatFormat::bf16)};
   return presets;
 }
 

@@ -124,10 +124,10 @@ void QueryGroup::load(std::size_t tile) {
   const auto width = static_cast<std::size_t>(shape.num_q_heads) * shape.head_dim;
   std::vector<double> rotated(width);
   std::vector<double> variances(plan_.options.sigma ? width : 0);
-  std::vector<double> covariances(
-      plan_.pairs.empty() ? 0
-                          : static_cast<std::size_t>(shape.num_q_heads) *
-                                static_cast<std::size_t>(shape.head_dim / 2));
+  std::vector<double> covariances(plan_.pairs.empty()
+                                      ? 0
+                                      : static_cast<std::size_t>(shape.num_q_heads) *
+                                            static_cast<std::size_t>(shape.head_dim / 2));
   for (int query = 0; query < queries.num_queries(); ++query) {
     const auto& row = plan_.problem.queries[static_cast<std::size_t>(queries.begin + query)];
     rotate_query(plan_.problem, plan_.values, plan_.profile, row, rotated, variances, covariances);

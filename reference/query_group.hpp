@@ -16,8 +16,8 @@ namespace ropecheck {
 struct RowBlock {
   const QueryTile* tile = nullptr;
   int kv_head = 0;
-  int num_heads = 0;  ///< query heads of this key head
-  int num_rows = 0;   ///< num_heads for each query of the tile
+  int num_heads = 0;           ///< query heads of this key head
+  int num_rows = 0;            ///< num_heads for each query of the tile
   std::int64_t first_row = 0;  ///< in the group
 
   RowMatrixView query;    ///< [rows, head_dim] alpha q'

@@ -131,8 +131,8 @@ void rotate_heads(std::span<const PreparedRotation> rotations, const Profile& pr
       previous = &rotation;
     }
     if (!covariances.empty() && previous) {
-      std::copy(covariance.begin(), covariance.end(),
-                covariances.begin() + static_cast<std::ptrdiff_t>(begin / head_dim * (head_dim / 2)));
+      const std::size_t first_pair = begin / head_dim * (head_dim / 2);
+      std::copy(covariance.begin(), covariance.end(), covariances.subspan(first_pair).begin());
     }
   }
 }

@@ -18,7 +18,8 @@ namespace ropecheck {
 /// rotated have variance 0, and f^2 u_scaled_query^2/3 is added to all if declared.
 /// A temperature other than 1 scales all channels and adds f^2 u_rotated^2/3 to each.
 /// A rotation by coordinate 0 still counts as a rotation: cos 1 and sin 0, but all terms stand.
-/// A wrong phase moves both values of a pair: cov(f, g) = -f g ((phi u_phase)^2 - 3/4 (phi u_phase)^4).
+/// A wrong phase moves both values of a pair:
+///   cov(f, g) = -f g ((phi u_phase)^2 - 3/4 (phi u_phase)^4)
 /// Shape: rotated, variances [num_q_heads * head_dim]; variances may be empty. covariances
 ///        [num_q_heads * (head_dim / 2)], pair by pair, the rest zero; may be empty.
 void rotate_query(const Problem& problem, const Values& values, const Profile& profile,

@@ -36,8 +36,7 @@ void finish_variances(FloatFormat format, std::span<double> variances) {
 /// rotate(row, values, variances) fills one row, all heads.
 template <typename Rotate>
 Answer solve_rotated(std::int64_t rows, int heads, int channels, FloatFormat format,
-                     const SolveOptions& options, const Executor& executor,
-                     const Rotate& rotate) {
+                     const SolveOptions& options, const Executor& executor, const Rotate& rotate) {
   Answer answer;
   answer.expected = Array(rows, heads, channels);
   if (options.sigma) answer.sigma = Array(rows, heads, channels);
@@ -59,23 +58,22 @@ Answer solve_rotated(std::int64_t rows, int heads, int channels, FloatFormat for
 Answer solve_queries(const Problem& problem, const Values& values, Profile profile,
                      const SolveOptions& options, const Executor& executor) {
   profile.scaled_query = 0;  // softmax_scale is folded in after the point of observation
-  return solve_rotated(static_cast<std::int64_t>(problem.queries.size()),
-                       problem.shape.num_q_heads, problem.shape.head_dim, profile.storage, options,
-                       executor,
-                       [&](std::size_t row, std::span<double> rotated, std::span<double> variances) {
-                         rotate_query(problem, values, profile, problem.queries[row], rotated,
-                                      variances);
-                       });
+  return solve_rotated(
+      static_cast<std::int64_t>(problem.queries.size()), problem.shape.num_q_heads,
+      problem.shape.head_dim, profile.storage, options, executor,
+      [&](std::size_t row, std::span<double> rotated, std::span<double> variances) {
+        rotate_query(problem, values, profile, problem.queries[row], rotated, variances);
+      });
 }
 
 Answer solve_keys(const Problem& problem, const Values& values, const Profile& profile, bool cached,
                   const SolveOptions& options, const Executor& executor) {
-  return solve_rotated(static_cast<std::int64_t>(problem.keys.size()), problem.shape.num_kv_heads,
-                       problem.shape.head_dim, profile.storage, options, executor,
-                       [&](std::size_t row, std::span<double> rotated, std::span<double> variances) {
-                         rotate_key(problem, values, profile, problem.keys[row], cached, rotated,
-                                    variances);
-                       });
+  return solve_rotated(
+      static_cast<std::int64_t>(problem.keys.size()), problem.shape.num_kv_heads,
+      problem.shape.head_dim, profile.storage, options, executor,
+      [&](std::size_t row, std::span<double> rotated, std::span<double> variances) {
+        rotate_key(problem, values, profile, problem.keys[row], cached, rotated, variances);
+      });
 }
 
 }  // namespace

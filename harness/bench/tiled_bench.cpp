@@ -196,8 +196,8 @@ class Run {
   ropecheck_session* session_ = nullptr;
   Heads query_, key_, value_, output_;
   std::int64_t id_ = 0;
-  ropecheck_tensor ids_tensor_{sizeof(ropecheck_tensor), ROPECHECK_DTYPE_I64, 1, 0, 0, 0,
-                               &id_, {1}, {1}, nullptr};
+  ropecheck_tensor ids_tensor_{
+      sizeof(ropecheck_tensor), ROPECHECK_DTYPE_I64, 1, 0, 0, 0, &id_, {1}, {1}, nullptr};
 };
 
 /// Prefill, and in turn with it the product that it is measured by: both meet the same load.
@@ -215,7 +215,8 @@ void prefill(benchmark::State& state, std::int32_t dtype) {
   const double flops = 4.0 * kHeadDim * kHeads * pairs * static_cast<double>(state.iterations());
   state.counters["flops"] = benchmark::Counter(flops, benchmark::Counter::kIsRate);
   state.counters["sgemm_flops"] = sgemm.rate();
-  state.counters["of_sgemm"] = benchmark::Counter(flops / sgemm.rate(), benchmark::Counter::kIsRate);
+  state.counters["of_sgemm"] =
+      benchmark::Counter(flops / sgemm.rate(), benchmark::Counter::kIsRate);
 }
 
 void decode(benchmark::State& state, std::int32_t dtype) {

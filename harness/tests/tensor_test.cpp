@@ -69,3 +69,22 @@ TEST_CASE("index tensors hold their values in either width") {
   CHECK(index_tensor(arena, ROPECHECK_DTYPE_I32, {2, 2}, values).read_ints() == values);
   CHECK(index_tensor(arena, ROPECHECK_DTYPE_I64, {4}, values).read_ints() == values);
 }
+
+TEST_CASE("every number of a 16-bit format is stored as its own bits, and others are rounded") {
+  Arena arena;
+  for (const FloatFormat format : {FloatFormat::f16, FloatFormat::bf16}) {
+    Tensor tensor(arena, dtype_of(format), {1});
+    std::uint16_t stored = 0;
+    for (std::uint32_t bits = 0; bits < 1 << 16; ++bits) {
+      const double value = decode(format, bits);
+      if (std::isnan(value)) continue;
+      tensor.write_row(0, std::vector<double>{value});
+      std::memcpy(&stored, tensor.abi()->data, sizeof stored);
+      REQUIRE(stored == bits);
+    }
+    for (const double value : {1.0 / 3, -1e-3, 1e5, 1e-8, 7e4, 3.4e38, 1e39}) {
+      tensor.write_row(0, std::vector<double>{value});
+      CHECK(tensor.read_all()[0] == round_to(format, value));
+    }
+  }
+}

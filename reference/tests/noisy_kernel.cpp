@@ -207,8 +207,9 @@ class Emulation {
     double max = -INFINITY, sum = 0;
     for (std::size_t begin = 0; begin < logits.size(); begin += kBlock) {
       const std::size_t end = std::min(begin + kBlock, logits.size());
-      const double block_max = *std::max_element(logits.begin() + static_cast<std::ptrdiff_t>(begin),
-                                                 logits.begin() + static_cast<std::ptrdiff_t>(end));
+      const double block_max =
+          *std::max_element(logits.begin() + static_cast<std::ptrdiff_t>(begin),
+                            logits.begin() + static_cast<std::ptrdiff_t>(end));
       const double new_max = std::max(max, block_max);
       const double carry = begin == 0 ? 0 : exponential(round32(max - new_max));
       max = new_max;

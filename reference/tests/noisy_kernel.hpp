@@ -20,8 +20,8 @@ enum class KernelStyle {
 struct NoisyKernel {
   KernelStyle style = KernelStyle::plain;
   FloatFormat storage = FloatFormat::f32;  ///< of what is stored between operators, and outputs
-  FloatFormat cache = FloatFormat::f64;    ///< keys and values on the way into the cache; f64: exact
-  bool scale_query = false;                ///< softmax_scale folded into the query, then rounded
+  FloatFormat cache = FloatFormat::f64;  ///< keys and values on the way into the cache; f64: exact
+  bool scale_query = false;              ///< softmax_scale folded into the query, then rounded
   bool sums_toward_zero = false;
 };
 

@@ -96,9 +96,8 @@ Logits compute_logits(const Problem& problem, const Profile& profile, const Seen
   const Real alpha = problem.softmax_scale;
   const int D = problem.shape.head_dim;
   const Real chain = profile.dot_chain > 0 ? profile.dot_chain : D;
-  const Real drift = profile.sum_rounding == SumRounding::toward_zero
-                         ? squared(chain * profile.sum) / 2
-                         : 0;
+  const Real drift =
+      profile.sum_rounding == SumRounding::toward_zero ? squared(chain * profile.sum) / 2 : 0;
   const auto pairs = with_covariances ? common_pairs(problem) : std::vector<std::pair<int, int>>{};
   Logits logits;
   for (std::size_t j = 0; j < seen.keys.size(); ++j) {
@@ -126,8 +125,8 @@ Logits compute_logits(const Problem& problem, const Profile& profile, const Seen
     logits.max = std::max(logits.max, s);
   }
   for (std::size_t j = 0; j < logits.s.size(); ++j) {
-    logits.rest[j] += squared((logits.s[j] - logits.max) * profile.special) +
-                      4 * squared(profile.special);
+    logits.rest[j] +=
+        squared((logits.s[j] - logits.max) * profile.special) + 4 * squared(profile.special);
   }
   return logits;
 }
@@ -174,7 +173,8 @@ void add_sum_terms(const Profile& profile, const Seen& seen, const std::vector<R
     for (std::size_t j = 0; j < p.size(); ++j) {
       const Real v = seen.values[j][c];
       row->variance[c] += (squared(profile.probs) / 3 + squared(profile.cache_v) / 3 +
-                           u * u * (std::log2(n + 1) + chain / 6)) * p[j] * p[j] * v * v;
+                           u * u * (std::log2(n + 1) + chain / 6)) *
+                          p[j] * p[j] * v * v;
       if (p[j] * 2 * profile.probs < profile.probs_spacing) {
         row->variance[c] += std::min(squared(profile.probs_spacing) / 12, p[j] * p[j]) * v * v;
       }
@@ -182,8 +182,8 @@ void add_sum_terms(const Profile& profile, const Seen& seen, const std::vector<R
       if (p[j] < profile.probs_min_normal) bias += p[j] * std::abs(v);
     }
     row->variance[c] += bias * bias;
-    row->variance[c] += squared(row->output[c]) * (squared(profile.output) / 3 + 4 * u * u +
-                                                   2 * u * u * chain / 3);
+    row->variance[c] +=
+        squared(row->output[c]) * (squared(profile.output) / 3 + 4 * u * u + 2 * u * u * chain / 3);
     row->variance[c] += squared(smallest_subnormal(profile.output_format));
   }
   row->lse_variance += 2 * u * u * chain / 3 + squared(row->lse * profile.output) / 3;
@@ -197,18 +197,16 @@ std::vector<long double> plain_rotate(const Problem& problem, std::span<const Ro
   std::vector<Real> x(row.begin(), row.end());
   for (const Rotation& rotation : rotations) {
     const RopeTable& table = problem.tables[static_cast<std::size_t>(rotation.table)];
-    const Real magnitude = std::pow(Real{is_query ? table.magnitude_q : table.magnitude_k},
-                                    rotation.magnitude_power);
+    const Real magnitude =
+        std::pow(Real{is_query ? table.magnitude_q : table.magnitude_k}, rotation.magnitude_power);
     const std::vector<Real> before = x;
     for (int i = 0; i < table.num_pairs(); ++i) {
       const DoubleDouble inv_freq = table.inv_freq[static_cast<std::size_t>(i)];
-      const Real angle = static_cast<Real>(rotation.inverse ? -rotation.coordinate
-                                                            : rotation.coordinate) *
-                         (Real{inv_freq.hi} + Real{inv_freq.lo});
-      const auto [a, b] =
-          pair_channels(table.layout_in, i, table.rotary_dim, table.rotary_offset);
-      const auto [f, g] =
-          pair_channels(table.layout_out, i, table.rotary_dim, table.rotary_offset);
+      const Real angle =
+          static_cast<Real>(rotation.inverse ? -rotation.coordinate : rotation.coordinate) *
+          (Real{inv_freq.hi} + Real{inv_freq.lo});
+      const auto [a, b] = pair_channels(table.layout_in, i, table.rotary_dim, table.rotary_offset);
+      const auto [f, g] = pair_channels(table.layout_out, i, table.rotary_dim, table.rotary_offset);
       const Real first = before[static_cast<std::size_t>(a)];
       const Real second = before[static_cast<std::size_t>(b)];
       x[static_cast<std::size_t>(f)] =

@@ -41,9 +41,10 @@ class NormalValues : public Values {
                                                    : value_scale;
     const double mean = role == TensorRole::value ? value_mean : 0;
     for (std::size_t d = 0; d < out.size(); ++d) {
-      const std::uint64_t address =
-          ((content * 4 + static_cast<std::uint64_t>(role)) * 64 + static_cast<std::uint64_t>(head)) *
-              1024 + d;
+      const std::uint64_t address = ((content * 4 + static_cast<std::uint64_t>(role)) * 64 +
+                                     static_cast<std::uint64_t>(head)) *
+                                        1024 +
+                                    d;
       out[d] = mean + scale * normal_of(address);
     }
   }

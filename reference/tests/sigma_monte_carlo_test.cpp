@@ -28,9 +28,12 @@ constexpr double kMaxExcluded = 0.05;
 enum class Kind { normal, value_mean, value_ramp, one_hot, peaked, value_is_key, key_outliers };
 
 constexpr std::pair<Kind, const char*> kKinds[] = {
-    {Kind::normal, "normal"},         {Kind::value_mean, "values of mean 1"},
-    {Kind::value_ramp, "value ramp"}, {Kind::one_hot, "one-hot values"},
-    {Kind::peaked, "peaked"},         {Kind::value_is_key, "values = keys"},
+    {Kind::normal, "normal"},
+    {Kind::value_mean, "values of mean 1"},
+    {Kind::value_ramp, "value ramp"},
+    {Kind::one_hot, "one-hot values"},
+    {Kind::peaked, "peaked"},
+    {Kind::value_is_key, "values = keys"},
     {Kind::key_outliers, "outlier channels in keys"}};
 
 /// Numbers of one kind, rounded to the storage format as a kernel receives them; made once, since
@@ -103,8 +106,8 @@ struct Ratios {
 };
 
 /// Root mean square of the draws about what is expected.
-std::vector<double> observe(const NoisyKernel& kernel, const Problem& problem,
-                            const Values& values, const Answer& answer, bool lse) {
+std::vector<double> observe(const NoisyKernel& kernel, const Problem& problem, const Values& values,
+                            const Answer& answer, bool lse) {
   const std::vector<double>& expected = lse ? answer.lse.values : answer.expected.values;
   std::vector<double> squares(expected.size());
   for (int draw = 0; draw < kDraws; ++draw) {

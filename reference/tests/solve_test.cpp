@@ -22,12 +22,12 @@ using namespace ropecheck::testing;
 /// Grouped heads by an uneven map, a partial rotation, keys with none, one and two rotations, holes
 /// in what queries see, a row that sees nothing, a temperature; two sequences side by side.
 Problem mixed_problem() {
-  Problem problem = empty_problem({.num_q_heads = 5, .num_kv_heads = 2, .head_dim = 12,
-                                   .v_head_dim = 7});
+  Problem problem =
+      empty_problem({.num_q_heads = 5, .num_kv_heads = 2, .head_dim = 12, .v_head_dim = 7});
   problem.kv_head_of = {1, 0, 1, 1, 0};
-  problem.tables = {make_rope_table({.rope_theta = 500}, 8, PairLayout::interleaved),
-                    make_rope_table({.type = RopeType::linear, .factor = 4}, 12,
-                                    PairLayout::half_split)};
+  problem.tables = {
+      make_rope_table({.rope_theta = 500}, 8, PairLayout::interleaved),
+      make_rope_table({.type = RopeType::linear, .factor = 4}, 12, PairLayout::half_split)};
   problem.tables[0].rotary_offset = 2;
   problem.tables[0].layout_out = PairLayout::half_split;
   problem.tables[1].magnitude_k = 1.25;
@@ -85,17 +85,17 @@ Distance distance_to_plain_loops(const Problem& problem, const Values& values,
         const auto sigma = static_cast<double>(std::sqrt(row.variance[d]));
         worst.output = std::max(worst.output, std::abs(answer.expected.row(at, head)[d] -
                                                        static_cast<double>(row.output[d])));
-        worst.sigma =
-            std::max(worst.sigma, std::abs(answer.sigma.row(at, head)[d] / sigma - 1));
+        worst.sigma = std::max(worst.sigma, std::abs(answer.sigma.row(at, head)[d] / sigma - 1));
       }
       const auto lse_sigma = static_cast<double>(std::sqrt(row.lse_variance));
-      worst.lse = std::max(worst.lse, std::abs(*answer.lse.row(at, head) -
-                                               static_cast<double>(row.lse)));
+      worst.lse =
+          std::max(worst.lse, std::abs(*answer.lse.row(at, head) - static_cast<double>(row.lse)));
       worst.lse_sigma =
           std::max(worst.lse_sigma, std::abs(*answer.lse_sigma.row(at, head) / lse_sigma - 1));
       const std::size_t row_index =
           i * static_cast<std::size_t>(problem.shape.num_q_heads) + static_cast<std::size_t>(head);
-      worst.same_ill_rows &= (answer.ill_conditioned[row_index] != 0) == (row.ill_condition > 0.25L);
+      worst.same_ill_rows &=
+          (answer.ill_conditioned[row_index] != 0) == (row.ill_condition > 0.25L);
     }
   }
   return worst;
@@ -119,8 +119,7 @@ TEST_CASE("attention does not depend on whether sigma is asked for") {
   const Problem problem = mixed_problem();
   const Profile& profile = find_profile("strict_f32");
   const Answer with = solve(problem, values, profile, Point::attention_output);
-  const Answer without =
-      solve(problem, values, profile, Point::attention_output, {.sigma = false});
+  const Answer without = solve(problem, values, profile, Point::attention_output, {.sigma = false});
   CHECK(without.sigma.values.empty());
   CHECK(without.lse_sigma.values.empty());
   for (std::size_t i = 0; i < with.expected.values.size(); ++i) {
@@ -137,20 +136,39 @@ struct FieldCase {
 const FieldCase kFields[] = {
     {"none", [](Profile*) {}},
     {"phase", [](Profile* p) { p->phase = 0x1p-12; }},
-    {"phase_recurrence", [](Profile* p) { p->phase = 0x1p-12; p->phase_recurrence = true; }},
+    {"phase_recurrence",
+     [](Profile* p) {
+       p->phase = 0x1p-12;
+       p->phase_recurrence = true;
+     }},
     {"table", [](Profile* p) { p->table = 0x1p-8; }},
     {"scaled_query", [](Profile* p) { p->scaled_query = 0x1p-8; }},
     {"rotated", [](Profile* p) { p->rotated = 0x1p-8; }},
     {"logits", [](Profile* p) { p->logits = 0x1p-8; }},
     {"special", [](Profile* p) { p->special = 0x1p-8; }},
     {"probs", [](Profile* p) { p->probs = 0x1p-8; }},
-    {"probs_spacing", [](Profile* p) { p->probs = 0x1p-8; p->probs_spacing = 0x1p-12; }},
+    {"probs_spacing",
+     [](Profile* p) {
+       p->probs = 0x1p-8;
+       p->probs_spacing = 0x1p-12;
+     }},
     {"probs_min_normal", [](Profile* p) { p->probs_min_normal = 0x1p-7; }},
     {"sum", [](Profile* p) { p->sum = 0x1p-12; }},
-    {"dot_chain", [](Profile* p) { p->sum = 0x1p-12; p->dot_chain = 400; }},
-    {"row_block", [](Profile* p) { p->sum = 0x1p-12; p->row_block = 4; }},
+    {"dot_chain",
+     [](Profile* p) {
+       p->sum = 0x1p-12;
+       p->dot_chain = 400;
+     }},
+    {"row_block",
+     [](Profile* p) {
+       p->sum = 0x1p-12;
+       p->row_block = 4;
+     }},
     {"sum_rounding",
-     [](Profile* p) { p->sum = 0x1p-12; p->sum_rounding = SumRounding::toward_zero; }},
+     [](Profile* p) {
+       p->sum = 0x1p-12;
+       p->sum_rounding = SumRounding::toward_zero;
+     }},
     {"output", [](Profile* p) { p->output = 0x1p-8; }},
     {"output_format", [](Profile* p) { p->output_format = FloatFormat::f16; }},
     {"cache_k", [](Profile* p) { p->cache_k = 0x1p-8; }},
@@ -165,8 +183,8 @@ Profile exact_profile() {
 
 TEST_CASE("sigma follows its formula in every field of the profile") {
   const NormalValues values;
-  const Problem problem = causal_problem(
-      {.num_q_heads = 2, .num_kv_heads = 1, .head_dim = 8, .v_head_dim = 6}, 45, 9);
+  const Problem problem =
+      causal_problem({.num_q_heads = 2, .num_kv_heads = 1, .head_dim = 8, .v_head_dim = 6}, 45, 9);
   const Answer bare = solve(problem, values, exact_profile(), Point::attention_output);
   for (const FieldCase& field : kFields) {
     INFO(field.name);
@@ -249,8 +267,8 @@ TEST_CASE("probabilities of a long even row have the sigma of their spacing near
 
 TEST_CASE("queries beyond one group are solved like those of the first") {
   const NormalValues values;
-  Problem problem = empty_problem({.num_q_heads = 8, .num_kv_heads = 8, .head_dim = 32,
-                                   .v_head_dim = 32});
+  Problem problem =
+      empty_problem({.num_q_heads = 8, .num_kv_heads = 8, .head_dim = 32, .v_head_dim = 32});
   for (int i = 0; i < 6; ++i) add_key(&problem, {{.coordinate = i}});
   for (int i = 0; i < 1500; ++i) add_query(&problem, 2, {{0, 6}});
   const Profile& profile = find_profile("strict_f32");
@@ -291,8 +309,8 @@ TEST_CASE("spans cover what queries see and nothing that nobody sees") {
         if (query - tile.begin < span.query_begin || query - tile.begin >= span.query_end) continue;
         const auto& row = problem.queries[static_cast<std::size_t>(query)];
         for (const KeyRange& range : problem.visible_to(row)) {
-          const std::int64_t seen = std::min(range.end, span.keys.end) -
-                                    std::max(range.begin, span.keys.begin);
+          const std::int64_t seen =
+              std::min(range.end, span.keys.end) - std::max(range.begin, span.keys.begin);
           num_covered += std::max<std::int64_t>(0, seen);
           if (!span.partial) CHECK(seen <= span.num_keys());
         }
@@ -306,8 +324,8 @@ TEST_CASE("spans cover what queries see and nothing that nobody sees") {
 TEST_CASE("many threads give the same bits as one") {
   const NormalValues values;
   const Problem mixed = mixed_problem();
-  const Problem causal = causal_problem({.num_q_heads = 4, .num_kv_heads = 2, .head_dim = 16,
-                                         .v_head_dim = 16}, 300, 300);
+  const Problem causal = causal_problem(
+      {.num_q_heads = 4, .num_kv_heads = 2, .head_dim = 16, .v_head_dim = 16}, 300, 300);
   for (const Problem* problem : {&mixed, &causal}) {
     for (Point point : {Point::attention_output, Point::rotated_query, Point::cached_key}) {
       const Profile& profile = find_profile("flash_f16");
@@ -345,14 +363,13 @@ TEST_CASE("a row is ill-conditioned where the error of a logit that counts is la
   NormalValues values;
   values.query_scale = 150;
   const Problem problem = causal_problem({.head_dim = 32, .v_head_dim = 4}, 60, 30);
-  const Answer coarse =
-      solve(problem, values, find_profile("eager_bf16"), Point::attention_output);
+  const Answer coarse = solve(problem, values, find_profile("eager_bf16"), Point::attention_output);
   const Answer fine = solve(problem, values, find_profile("strict_f32"), Point::attention_output);
   CHECK(std::count(coarse.ill_conditioned.begin(), coarse.ill_conditioned.end(), 1) > 0);
   CHECK(std::count(fine.ill_conditioned.begin(), fine.ill_conditioned.end(), 1) == 0);
   for (bool exact : {false, true}) {
-    CHECK(distance_to_plain_loops(problem, values, find_profile("eager_bf16"), exact)
-              .same_ill_rows);
+    CHECK(
+        distance_to_plain_loops(problem, values, find_profile("eager_bf16"), exact).same_ill_rows);
   }
 }
 
@@ -385,15 +402,36 @@ TEST_CASE("rotated rows are the rotations, exact where nothing is rotated") {
   }
 }
 
-TEST_CASE("cached keys alone carry the rounding of the cache, attention alone that of a scaled query") {
+TEST_CASE("a wrong phase moves both values of a pair along the circle") {
+  const NormalValues values;
+  const Problem problem = causal_problem({.head_dim = 8, .v_head_dim = 8}, 9, 1, 50);
+  Profile profile = exact_profile();
+  profile.phase = 0x1p-24;
+  std::vector<double> row(8), variances(8), covariances(4);
+  const auto check = [&] {
+    for (std::size_t i = 0; i < 4; ++i) {
+      const double f = row[i], g = row[i + 4];
+      CHECK(covariances[i] * f * g < 0);
+      CHECK(covariances[i] * covariances[i] ==
+            Approx(variances[i] * variances[i + 4]).epsilon(1e-9));
+    }
+  };
+  rotate_query(problem, values, profile, problem.queries[0], row, variances, covariances);
+  check();
+  rotate_key(problem, values, profile, problem.keys[3], true, row, variances, covariances);
+  check();
+}
+
+TEST_CASE(
+    "cached keys alone carry the rounding of the cache, attention alone that of a scaled query") {
   const NormalValues values;
   const Problem problem = mixed_problem();
   Profile profile = find_profile("strict_f32");
   const Answer before = solve(problem, values, profile, Point::rotated_query);
   profile.cache_k = 0x1p-8;
   profile.scaled_query = 0x1p-8;
-  CHECK((solve(problem, values, profile, Point::rotated_query).sigma.values ==
-         before.sigma.values));
+  CHECK(
+      (solve(problem, values, profile, Point::rotated_query).sigma.values == before.sigma.values));
   const Answer rotated = solve(problem, values, profile, Point::rotated_key);
   const Answer cached = solve(problem, values, profile, Point::cached_key);
   CHECK((rotated.expected.values == cached.expected.values));
@@ -446,8 +484,7 @@ TEST_CASE("a problem that contradicts itself is refused with the field") {
   CHECK_THAT(message([](Problem* p) { p->queries[2].rotation.table = 2; }), Contains("query 2"));
   CHECK_THAT(message([](Problem* p) { p->rotations[0].table = -1; }), Contains("rotation 0"));
   CHECK_THAT(message([](Problem* p) { p->keys[149].num_rotations = 3; }), Contains("key 149"));
-  CHECK_THAT(message([](Problem* p) { p->queries[2].temperature = NAN; }),
-             Contains("temperature"));
+  CHECK_THAT(message([](Problem* p) { p->queries[2].temperature = NAN; }), Contains("temperature"));
   CHECK_THAT(message([](Problem* p) { p->queries[82].num_ranges = 2; }), Contains("pool"));
   CHECK_THAT(message([](Problem* p) { p->ranges[0].end = 151; }), Contains("ranges of keys"));
   CHECK_THAT(message([](Problem* p) { p->ranges[0].end = 0; }), Contains("ranges of keys"));
