@@ -46,13 +46,13 @@ struct CaseSpec {
   SegmentVisibility segment_visibility = SegmentVisibility::isolated;
   std::int64_t first_coordinate = 0;
   // scenario
-  int rows = 2;                        ///< sequences
-  std::int64_t length = 32;            ///< tokens of the longest row before decoding
+  int rows = 2;              ///< sequences
+  std::int64_t length = 32;  ///< tokens of the longest row before decoding
   Lengths lengths = Lengths::equal;
-  std::int64_t steps = 0;              ///< tokens decoded one by one
-  std::int64_t chunk = 0;              ///< tokens of a chunk; 0: all at once
+  std::int64_t steps = 0;  ///< tokens decoded one by one
+  std::int64_t chunk = 0;  ///< tokens of a chunk; 0: all at once
   Edit edit = Edit::discard;
-  std::int64_t delta = 0;              ///< |delta| of the shift [tokens]
+  std::int64_t delta = 0;  ///< |delta| of the shift [tokens]
   // placement
   Form form = Form::padded;
   PadSide pad = PadSide::none;
@@ -66,8 +66,8 @@ struct CaseSpec {
   bool fused_qkv = false;
   // inputs and checks
   InputKind input = InputKind::normal;
-  std::string law = "none";            ///< name of a law (laws.hpp), or "none"
-  std::int64_t sampled_rows = 0;       ///< query rows compared per call; 0: all
+  std::string law = "none";       ///< name of a law (laws.hpp), or "none"
+  std::int64_t sampled_rows = 0;  ///< query rows compared per call; 0: all
   std::uint64_t seed = 1;
 
   [[nodiscard]] bool operator==(const CaseSpec&) const = default;

@@ -155,14 +155,10 @@ void round_all(FloatFormat storage, std::span<double> values) {
 /// The number that fills a garbage cell of a constant kind, up to its sign.
 double garbage_constant(Garbage garbage, FloatFormat storage) {
   switch (garbage) {
-    case Garbage::nan:
-      return std::numeric_limits<double>::quiet_NaN();
-    case Garbage::inf:
-      return std::numeric_limits<double>::infinity();
-    case Garbage::huge:
-      return storage == FloatFormat::f16 ? kHugeF16 : kHuge;
-    default:
-      return 0.0;
+    case Garbage::nan: return std::numeric_limits<double>::quiet_NaN();
+    case Garbage::inf: return std::numeric_limits<double>::infinity();
+    case Garbage::huge: return storage == FloatFormat::f16 ? kHugeF16 : kHuge;
+    default: return 0.0;
   }
 }
 
@@ -251,8 +247,7 @@ void GeneratedValues::shape_value(ContentId content, std::span<double> out) cons
       std::fill(out.begin(), out.end(), 0.0);
       out[static_cast<std::size_t>(ordinal) % out.size()] = 1.0;
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

@@ -23,7 +23,9 @@ constexpr std::string_view kFormat = "ropecheck bundle";
 constexpr std::int64_t kVersion = 1;
 constexpr Hdf5Storage kCompressed{4};
 
-Hdf5Shape shape_of(const ropecheck_tensor& tensor) { return {tensor.shape, tensor.shape + tensor.rank}; }
+Hdf5Shape shape_of(const ropecheck_tensor& tensor) {
+  return {tensor.shape, tensor.shape + tensor.rank};
+}
 
 bool is_float(const ropecheck_tensor& tensor) {
   return tensor.dtype == ROPECHECK_DTYPE_F64 || tensor.dtype == ROPECHECK_DTYPE_F32 ||
@@ -69,20 +71,26 @@ void write_model(Hdf5Group& group, const ropecheck_model& model) {
   group.set_attribute("v_head_dim", model.v_head_dim);
   group.set_attribute("softmax_scale", model.softmax_scale);
   group.set_attribute("cache", model.cache_owner == ROPECHECK_CACHE_NONE ? "none" : "backend");
-  group.set_attribute("positions", model.positions == ROPECHECK_POSITIONS_GIVEN ? "given" : "derived");
-  group.set_attribute("pad_positions",
-                      model.pad_positions == ROPECHECK_PADS_VALID_RANK ? "valid_rank" : "physical_column");
-  group.set_attribute("segment_positions",
-                      model.segment_positions == ROPECHECK_SEGMENTS_RESTART ? "restart" : "continue");
-  group.set_attribute("segment_visibility",
-                      model.segment_visibility == ROPECHECK_SEGMENTS_ISOLATED ? "isolated" : "shared");
+  group.set_attribute("positions",
+                      model.positions == ROPECHECK_POSITIONS_GIVEN ? "given" : "derived");
+  group.set_attribute("pad_positions", model.pad_positions == ROPECHECK_PADS_VALID_RANK
+                                           ? "valid_rank"
+                                           : "physical_column");
+  group.set_attribute("segment_positions", model.segment_positions == ROPECHECK_SEGMENTS_RESTART
+                                               ? "restart"
+                                               : "continue");
+  group.set_attribute("segment_visibility", model.segment_visibility == ROPECHECK_SEGMENTS_ISOLATED
+                                                ? "isolated"
+                                                : "shared");
   group.set_attribute("first_position", model.first_position);
   group.set_attribute("rotated", rope.form == ROPECHECK_ROPE_ROTATED ? 1 : 0);
-  group.set_attribute("rope_type", rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR ? "linear" : "default");
+  group.set_attribute("rope_type",
+                      rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR ? "linear" : "default");
   group.set_attribute("rope_theta", rope.rope_theta);
   group.set_attribute("factor", rope.factor);
   group.set_attribute("rotary_dim", rope.rotary_dim);
-  group.set_attribute("layout", rope.pair_layout == ROPECHECK_PAIR_HALF_SPLIT ? "half_split" : "interleaved");
+  group.set_attribute("layout",
+                      rope.pair_layout == ROPECHECK_PAIR_HALF_SPLIT ? "half_split" : "interleaved");
   std::vector<double> inv_freq;
   for (const DoubleDouble& w : rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR
                                    ? inv_freq_linear(rope.rope_theta, rope.rotary_dim, rope.factor)
@@ -97,7 +105,9 @@ class ExportSession final : public KernelSession {
  public:
   ExportSession(Hdf5File& file, std::size_t execution) : file_(file), execution_(execution) {}
 
-  Reply rotate(const ropecheck_rotate_args& /*args*/) override { return {ROPECHECK_UNSUPPORTED, "not in a bundle"}; }
+  Reply rotate(const ropecheck_rotate_args& /*args*/) override {
+    return {ROPECHECK_UNSUPPORTED, "not in a bundle"};
+  }
 
   Reply step(const ropecheck_step_args& args) override {
     Hdf5Group group = next("step");
@@ -184,7 +194,8 @@ Execution execute_case(Kernel& kernel, const CaseSpec& spec, const std::string& 
   if (law.plan == nullptr) return execution;
   const LawPlan plan = law.plan(spec, base);
   for (std::size_t i = 0; i < plan.terms.size(); ++i) {
-    static_cast<void>(execute(kernel, plan.terms[i].program, fmt::format("{}#law{}", id, i), backend_options));
+    static_cast<void>(
+        execute(kernel, plan.terms[i].program, fmt::format("{}#law{}", id, i), backend_options));
   }
   return execution;
 }
@@ -195,7 +206,8 @@ Hdf5File open_bundle_file(const std::string& path) {
     fail(ErrorCode::load, "'{}' is no bundle; make one with 'ropecheck export'", path);
   }
   if (const std::int64_t version = file.int_attribute("version"); version != kVersion) {
-    fail(ErrorCode::load, "bundle '{}' has version {}, expected {}; export it again", path, version, kVersion);
+    fail(ErrorCode::load, "bundle '{}' has version {}, expected {}; export it again", path, version,
+         kVersion);
   }
   return file;
 }
@@ -211,7 +223,9 @@ std::map<std::string, std::size_t> read_names(const Hdf5File& file) {
 /// A case file, an outputs file, and one lock: HDF5 is used from one thread at a time.
 struct BundleFiles {
   BundleFiles(const std::string& cases_path, const std::string& outputs_path)
-      : cases(open_bundle_file(cases_path)), outputs(Hdf5File::open(outputs_path)), index(read_names(cases)) {}
+      : cases(open_bundle_file(cases_path)),
+        outputs(Hdf5File::open(outputs_path)),
+        index(read_names(cases)) {}
   Hdf5File cases;
   Hdf5File outputs;
   std::map<std::string, std::size_t> index;
@@ -222,7 +236,9 @@ class BundleSession final : public KernelSession {
  public:
   BundleSession(BundleFiles& files, std::size_t execution) : files_(files), execution_(execution) {}
 
-  Reply rotate(const ropecheck_rotate_args& /*args*/) override { return {ROPECHECK_UNSUPPORTED, "not in a bundle"}; }
+  Reply rotate(const ropecheck_rotate_args& /*args*/) override {
+    return {ROPECHECK_UNSUPPORTED, "not in a bundle"};
+  }
 
   Reply step(const ropecheck_step_args& args) override {
     const std::lock_guard lock(files_.mutex);
@@ -232,7 +248,8 @@ class BundleSession final : public KernelSession {
     Reply reply = fetch(path + "/output", args.output);
     std::uint32_t offered = 0;
     const auto observe = [&](const char* name, const ropecheck_tensor* tensor, std::uint32_t bit) {
-      if (tensor == nullptr || !files_.outputs.has(fmt::format("{}/{}", path, name)) || !reply.ok()) return;
+      if (tensor == nullptr || !files_.outputs.has(fmt::format("{}/{}", path, name)) || !reply.ok())
+        return;
       reply = fetch(fmt::format("{}/{}", path, name), tensor);
       offered |= bit;
     };
@@ -251,7 +268,8 @@ class BundleSession final : public KernelSession {
   Reply read_cache(const ropecheck_read_args& args) override {
     const std::lock_guard lock(files_.mutex);
     const std::string path = operation_path(execution_, operation_++);
-    if (!files_.outputs.has(path + "/keys") || !files_.outputs.has(path + "/values")) return missing(path + "/keys");
+    if (!files_.outputs.has(path + "/keys") || !files_.outputs.has(path + "/values"))
+      return missing(path + "/keys");
     const Reply reply = fetch(path + "/keys", args.keys);
     return reply.ok() ? fetch(path + "/values", args.values) : reply;
   }
@@ -265,19 +283,21 @@ class BundleSession final : public KernelSession {
     const Hdf5Dataset dataset = files_.outputs.dataset(name);
     if (dataset.shape() != shape_of(*tensor)) {
       return {ROPECHECK_INVALID,
-              fmt::format("'{}' has shape [{}], expected [{}]", name, fmt::join(dataset.shape(), ", "),
-                          fmt::join(shape_of(*tensor), ", "))};
+              fmt::format("'{}' has shape [{}], expected [{}]", name,
+                          fmt::join(dataset.shape(), ", "), fmt::join(shape_of(*tensor), ", "))};
     }
     Tensor out = Tensor::view_of(*tensor);
     if (is_float(*tensor)) {
       const std::vector<double> values = dataset.read<double>();
       const auto width = static_cast<std::size_t>(out.shape().back());
       for (std::size_t row = 0; row * width < values.size(); ++row) {
-        out.write_row(static_cast<std::int64_t>(row), std::span(values).subspan(row * width, width));
+        out.write_row(static_cast<std::int64_t>(row),
+                      std::span(values).subspan(row * width, width));
       }
     } else {
       const std::vector<std::int64_t> values = dataset.read<std::int64_t>();
-      for (std::size_t i = 0; i < values.size(); ++i) out.write_int(static_cast<std::int64_t>(i), values[i]);
+      for (std::size_t i = 0; i < values.size(); ++i)
+        out.write_int(static_cast<std::int64_t>(i), values[i]);
     }
     return {};
   }
@@ -288,11 +308,14 @@ class BundleSession final : public KernelSession {
                                        std::pair("value", args.value)}) {
       const std::vector<float> stored = files_.cases.read<float>(fmt::format("{}/{}", path, name));
       const std::vector<float> due = floats_of(*tensor);
-      const bool same = std::equal(stored.begin(), stored.end(), due.begin(), due.end(), [](float a, float b) {
-        return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) || (a != a && b != b);
-      });
+      const bool same =
+          std::equal(stored.begin(), stored.end(), due.begin(), due.end(), [](float a, float b) {
+            return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+                   (a != a && b != b);
+          });
       if (!same) {
-        fail(ErrorCode::load, "bundle '{}': '{}/{}' is not what its case id stands for; export and fill it again",
+        fail(ErrorCode::load,
+             "bundle '{}': '{}/{}' is not what its case id stands for; export and fill it again",
              files_.cases.file(), path, name);
       }
     }
@@ -316,8 +339,8 @@ class BundleKernel final : public Kernel {
     if (model.cache_owner != ROPECHECK_CACHE_CALLER) return {};
     return {ROPECHECK_UNSUPPORTED, "a bundle cannot hold a cache that belongs to the caller"};
   }
-  std::unique_ptr<KernelSession> open(const ropecheck_model& /*model*/, const std::string& execution,
-                                      Reply& reply) override {
+  std::unique_ptr<KernelSession> open(const ropecheck_model& /*model*/,
+                                      const std::string& execution, Reply& reply) override {
     const auto found = files_.index.find(execution);
     if (found == files_.index.end()) {
       reply = {ROPECHECK_UNSUPPORTED, fmt::format("the bundle holds no execution '{}'", execution)};
@@ -328,7 +351,8 @@ class BundleKernel final : public Kernel {
 
  private:
   std::string label(const char* attribute, const char* otherwise) const {
-    return files_.outputs.has_attribute(attribute) ? files_.outputs.string_attribute(attribute) : otherwise;
+    return files_.outputs.has_attribute(attribute) ? files_.outputs.string_attribute(attribute)
+                                                   : otherwise;
   }
   mutable BundleFiles files_;
   std::string path_;
@@ -346,9 +370,12 @@ class FillSession final : public KernelSession {
     Hdf5Group group = next();
     write_tensor(group, "output", args.output);
     const auto observed = [&](std::uint32_t bit) { return (*args.offered & bit) != 0; };
-    if (observed(ROPECHECK_OBSERVE_ROTATED_QUERY)) write_tensor(group, "rotated_query", args.rotated_query);
-    if (observed(ROPECHECK_OBSERVE_ROTATED_KEY)) write_tensor(group, "rotated_key", args.rotated_key);
-    if (observed(ROPECHECK_OBSERVE_POSITION_IDS)) write_tensor(group, "used_position_ids", args.used_position_ids);
+    if (observed(ROPECHECK_OBSERVE_ROTATED_QUERY))
+      write_tensor(group, "rotated_query", args.rotated_query);
+    if (observed(ROPECHECK_OBSERVE_ROTATED_KEY))
+      write_tensor(group, "rotated_key", args.rotated_key);
+    if (observed(ROPECHECK_OBSERVE_POSITION_IDS))
+      write_tensor(group, "used_position_ids", args.used_position_ids);
     return reply;
   }
   Reply edit_cache(const ropecheck_edit_args& args) override {
@@ -404,7 +431,8 @@ class FillKernel final : public Kernel {
 
 }  // namespace
 
-BundleCount export_bundle(const std::string& path, std::span<const CaseSpec> cases, const RunInfo& info) {
+BundleCount export_bundle(const std::string& path, std::span<const CaseSpec> cases,
+                          const RunInfo& info) {
   Hdf5File file = Hdf5File::create(path);
   file.set_attribute("format", kFormat);
   file.set_attribute("version", kVersion);
@@ -444,7 +472,8 @@ std::vector<CaseSpec> read_bundle_cases(const std::string& path, RunInfo& info) 
   return cases;
 }
 
-std::unique_ptr<Kernel> open_bundle(const std::string& cases_path, const std::string& outputs_path) {
+std::unique_ptr<Kernel> open_bundle(const std::string& cases_path,
+                                    const std::string& outputs_path) {
   return std::make_unique<BundleKernel>(cases_path, outputs_path);
 }
 

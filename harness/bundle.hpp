@@ -26,7 +26,8 @@ struct BundleCount {
 
 /// Writes the cases' inputs. `info` (suite, seed, profiles, filter, shard) goes along.
 /// Errors: throws Error{load} if the file cannot be written.
-[[nodiscard]] BundleCount export_bundle(const std::string& path, std::span<const CaseSpec> cases, const RunInfo& info);
+[[nodiscard]] BundleCount export_bundle(const std::string& path, std::span<const CaseSpec> cases,
+                                        const RunInfo& info);
 
 /// The cases of a bundle, and what it was exported with.
 /// Errors: throws Error{load} for a file that is no bundle or of another version.
@@ -36,7 +37,8 @@ struct BundleCount {
 /// observation without outputs is unsupported; outputs of another shape are invalid.
 /// Errors: throws Error{load} as above; and while it runs, if the bundle's inputs are not those that
 ///         its case ids stand for.
-[[nodiscard]] std::unique_ptr<Kernel> open_bundle(const std::string& cases_path, const std::string& outputs_path);
+[[nodiscard]] std::unique_ptr<Kernel> open_bundle(const std::string& cases_path,
+                                                  const std::string& outputs_path);
 
 /// Fills a bundle with what a live backend answers.
 void fill_bundle(Kernel& kernel, const std::string& cases_path, const std::string& outputs_path,

@@ -75,8 +75,9 @@ std::optional<std::string> CallerCache::touched_beyond(const CallLayout& layout)
     const bool same = same_part(now_keys, before_keys_, slot, named.size()) &&
                       same_part(now_values, before_values_, slot, named.size());
     if (same) continue;
-    return fmt::format("row {} slot {} of the cache was written though slot_mapping does not name it",
-                       static_cast<std::int64_t>(slot) / capacity_, static_cast<std::int64_t>(slot) % capacity_);
+    return fmt::format(
+        "row {} slot {} of the cache was written though slot_mapping does not name it",
+        static_cast<std::int64_t>(slot) / capacity_, static_cast<std::int64_t>(slot) % capacity_);
   }
   return std::nullopt;
 }
@@ -94,11 +95,13 @@ void CallerCache::move(const SlotMove& move) {
   put_garbage(move.row, move.from);
 }
 
-void CallerCache::read_key(std::int64_t row, std::int64_t slot, int head, std::span<double> out) const {
+void CallerCache::read_key(std::int64_t row, std::int64_t slot, int head,
+                           std::span<double> out) const {
   keys_.read_row(tensor_row(row, slot, head), out);
 }
 
-void CallerCache::read_value(std::int64_t row, std::int64_t slot, int head, std::span<double> out) const {
+void CallerCache::read_value(std::int64_t row, std::int64_t slot, int head,
+                             std::span<double> out) const {
   values_.read_row(tensor_row(row, slot, head), out);
 }
 
@@ -106,7 +109,8 @@ Tensor CallerCache::key_slot(std::int64_t row, std::int64_t slot) const {
   return keys_.slice(0, row, 1).slice(1, slot, 1);
 }
 
-void CallerCache::write_key(std::int64_t row, std::int64_t slot, int head, std::span<const double> in) {
+void CallerCache::write_key(std::int64_t row, std::int64_t slot, int head,
+                            std::span<const double> in) {
   keys_.write_row(tensor_row(row, slot, head), in);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "harness/check_case.hpp"
 
+#include <fmt/format.h>
 #include "cases/laws.hpp"
 #include "harness/check_law.hpp"
 #include "harness/compare.hpp"
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,8 @@
 namespace ropecheck {
 namespace {
 
-constexpr std::array kPoints = {Point::position_ids, Point::rotated_query, Point::rotated_key, Point::cached_key,
-                                Point::attention_output};
+constexpr std::array kPoints = {Point::position_ids, Point::rotated_query, Point::rotated_key,
+                                Point::cached_key, Point::attention_output};
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -62,8 +62,9 @@ void compare_call(Side& side, std::size_t index, Point point, Comparison& compar
 
 CheckResult compare_with_reference(Side& side, Point point) {
   const std::vector<CallRecord>& calls = side.execution.calls;
-  const bool offered = std::any_of(calls.begin(), calls.end(),
-                                   [&](const CallRecord& call) { return call.at(point).has_value(); });
+  const bool offered = std::any_of(calls.begin(), calls.end(), [&](const CallRecord& call) {
+    return call.at(point).has_value();
+  });
   if (!offered) return not_offered(point);
   Comparison comparison(side.program.values.storage);
   for (std::size_t i = 0; i < calls.size(); ++i) compare_call(side, i, point, comparison);
@@ -98,7 +99,8 @@ void keep_array(CaseResult& result, std::string name, const Array& array) {
   result.kept.push_back({std::move(name), {array.rows, array.heads, array.channels}, array.values});
 }
 
-Array input_rows(const Values& values, TensorRole role, const std::vector<TokenRef>& tokens, int heads, int width) {
+Array input_rows(const Values& values, TensorRole role, const std::vector<TokenRef>& tokens,
+                 int heads, int width) {
   Array array(static_cast<std::int64_t>(tokens.size()), heads, width);
   for (std::int64_t row = 0; row < array.rows; ++row) {
     for (int head = 0; head < heads; ++head) {
@@ -116,12 +118,15 @@ void keep_tensors(CaseResult& result, Side& side) {
     const std::string prefix = fmt::format("call{}/", i);
     const ResolvedCall& resolved = call.resolved;
     const Values& values = *call.values;
-    keep_array(result, prefix + "query",
-               input_rows(values, TensorRole::query, resolved.queries, shape.num_q_heads, shape.head_dim));
-    keep_array(result, prefix + "key",
-               input_rows(values, TensorRole::key, resolved.keys, shape.num_kv_heads, shape.head_dim));
-    keep_array(result, prefix + "value",
-               input_rows(values, TensorRole::value, resolved.keys, shape.num_kv_heads, shape.v_head_dim));
+    keep_array(
+        result, prefix + "query",
+        input_rows(values, TensorRole::query, resolved.queries, shape.num_q_heads, shape.head_dim));
+    keep_array(
+        result, prefix + "key",
+        input_rows(values, TensorRole::key, resolved.keys, shape.num_kv_heads, shape.head_dim));
+    keep_array(
+        result, prefix + "value",
+        input_rows(values, TensorRole::value, resolved.keys, shape.num_kv_heads, shape.v_head_dim));
     for (const Point point : kPoints) {
       const std::optional<Array>& actual = call.at(point);
       if (!actual) continue;
@@ -167,7 +172,8 @@ const Answer& Answers::of(std::size_t call, Point point) {
 
 const TokenRef& token_at(const CallRecord& call, Point point, std::int64_t row) {
   if (point == Point::cached_key) return call.resolved.keys[static_cast<std::size_t>(row)];
-  return call.resolved.queries[static_cast<std::size_t>(call.compared[static_cast<std::size_t>(row)])];
+  return call.resolved
+      .queries[static_cast<std::size_t>(call.compared[static_cast<std::size_t>(row)])];
 }
 
 Location location_at(const CallRecord& call, Point point, std::int64_t row, int head) {
@@ -179,7 +185,8 @@ Location location_at(const CallRecord& call, Point point, std::int64_t row, int 
   where.head = head;
   const Problem& problem = call.resolved.problem;
   if (point == Point::cached_key) {
-    for (const Rotation& rotation : problem.rotations_of(problem.keys[static_cast<std::size_t>(row)])) {
+    for (const Rotation& rotation :
+         problem.rotations_of(problem.keys[static_cast<std::size_t>(row)])) {
       where.coordinate += rotation.coordinate;
     }
   } else {
@@ -189,7 +196,8 @@ Location location_at(const CallRecord& call, Point point, std::int64_t row, int 
   return where;
 }
 
-CaseResult check_case(Kernel& kernel, const CaseSpec& spec, const std::string& backend_options, bool keep) {
+CaseResult check_case(Kernel& kernel, const CaseSpec& spec, const std::string& backend_options,
+                      bool keep) {
   const auto start = std::chrono::steady_clock::now();
   CaseResult result;
   result.spec = spec;
@@ -207,7 +215,8 @@ CaseResult check_case(Kernel& kernel, const CaseSpec& spec, const std::string& b
     check_side(base, result);
     LawCost cost;
     if (spec.law != "none") {
-      for (CheckResult& check : check_law(kernel, find_law(spec.law), spec, base, backend_options, cost)) {
+      for (CheckResult& check :
+           check_law(kernel, find_law(spec.law), spec, base, backend_options, cost)) {
         result.checks.push_back(std::move(check));
       }
     }

@@ -30,7 +30,8 @@ class Answers {
 
 /// A program with what a backend made of it and what is right.
 struct Side {
-  Side(Kernel& kernel, Program the_program, const std::string& name, const std::string& backend_options)
+  Side(Kernel& kernel, Program the_program, const std::string& name,
+       const std::string& backend_options)
       : program(std::move(the_program)),
         execution(execute(kernel, program, name, backend_options)),
         answers(program, execution) {}
@@ -48,7 +49,7 @@ struct Side {
 
 /// Runs one case and judges it: every observation point against the reference, inputs and unnamed
 /// slots unchanged, and the case's law. With `keep`, the tensors go into the result.
-[[nodiscard]] CaseResult check_case(Kernel& kernel, const CaseSpec& spec, const std::string& backend_options,
-                                    bool keep);
+[[nodiscard]] CaseResult check_case(Kernel& kernel, const CaseSpec& spec,
+                                    const std::string& backend_options, bool keep);
 
 }  // namespace ropecheck

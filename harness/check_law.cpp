@@ -53,9 +53,14 @@ int mapped(const std::vector<int>& map, int index) {
 /// One relation at one point.
 class RelationCheck {
  public:
-  RelationCheck(const Law& law, const LawPlan& plan, Side& base, std::vector<std::unique_ptr<Side>>& others,
-                Point point)
-      : law_(law), plan_(plan), base_(base), others_(others), point_(point), comparison_(base.program.values.storage) {
+  RelationCheck(const Law& law, const LawPlan& plan, Side& base,
+                std::vector<std::unique_ptr<Side>>& others, Point point)
+      : law_(law),
+        plan_(plan),
+        base_(base),
+        others_(others),
+        point_(point),
+        comparison_(base.program.values.storage) {
     for (const auto& other : others_) places_.push_back(places_of(other->execution, point));
   }
 
@@ -67,7 +72,8 @@ class RelationCheck {
     }
     CheckResult result = comparison_.finish(std::string(law_.name), point_);
     if (result.elements == 0 && result.ill_conditioned == 0) {
-      return unsupported_law(law_, point_, fmt::format("{} is not offered on both sides", to_string(point_)));
+      return unsupported_law(law_, point_,
+                             fmt::format("{} is not offered on both sides", to_string(point_)));
     }
     if (others_.size() == 1) result.bitwise = bitwise_;
     return result;
@@ -76,8 +82,8 @@ class RelationCheck {
  private:
   void add_token(std::size_t call, std::int64_t row, const Array& actual) {
     const TokenRef& token = token_at(base_.execution.calls[call], point_, row);
-    if (!plan_.sequences.empty() &&
-        std::find(plan_.sequences.begin(), plan_.sequences.end(), token.sequence) == plan_.sequences.end()) {
+    if (!plan_.sequences.empty() && std::find(plan_.sequences.begin(), plan_.sequences.end(),
+                                              token.sequence) == plan_.sequences.end()) {
       return;
     }
     std::vector<Place> places;
@@ -91,10 +97,12 @@ class RelationCheck {
 
   static bool ill_conditioned(const Answer& answer, std::int64_t row, int head) {
     return !answer.ill_conditioned.empty() &&
-           answer.ill_conditioned[static_cast<std::size_t>(row * answer.expected.heads + head)] != 0;
+           answer.ill_conditioned[static_cast<std::size_t>(row * answer.expected.heads + head)] !=
+               0;
   }
 
-  void add_row(std::size_t call, std::int64_t row, int head, const Array& actual, const std::vector<Place>& places) {
+  void add_row(std::size_t call, std::int64_t row, int head, const Array& actual,
+               const std::vector<Place>& places) {
     const Answer& answer = base_.answers.of(call, point_);
     const auto width = static_cast<std::size_t>(actual.channels);
     std::vector<double> other_sum(width), variance(width);
@@ -111,9 +119,10 @@ class RelationCheck {
       const Answer& other = others_[i]->answers.of(places[i].call, point_);
       skip = skip || ill_conditioned(other, places[i].row, other_head);
       for (std::size_t channel = 0; channel < width; ++channel) {
-        const auto source = point_ == Point::attention_output
-                                ? channel
-                                : static_cast<std::size_t>(mapped(term.channel_of, static_cast<int>(channel)));
+        const auto source =
+            point_ == Point::attention_output
+                ? channel
+                : static_cast<std::size_t>(mapped(term.channel_of, static_cast<int>(channel)));
         const double number = array.row(places[i].row, other_head)[source];
         // Not 0 + number: that would turn a negative zero into a positive one.
         other_sum[channel] = i == 0 ? number : other_sum[channel] + number;
@@ -128,7 +137,8 @@ class RelationCheck {
       variance[channel] = std::sqrt(variance[channel]);
     }
     if (skip) return comparison_.skip_ill_conditioned();
-    comparison_.add_row(mine, other_sum, variance, location_at(base_.execution.calls[call], point_, row, head));
+    comparison_.add_row(mine, other_sum, variance,
+                        location_at(base_.execution.calls[call], point_, row, head));
   }
 
   const Law& law_;
@@ -141,8 +151,9 @@ class RelationCheck {
   bool bitwise_ = true;
 };
 
-std::vector<CheckResult> check_relation(Kernel& kernel, const Law& law, const CaseSpec& spec, Side& base,
-                                        const std::string& backend_options, LawCost& cost) {
+std::vector<CheckResult> check_relation(Kernel& kernel, const Law& law, const CaseSpec& spec,
+                                        Side& base, const std::string& backend_options,
+                                        LawCost& cost) {
   LawPlan plan = law.plan(spec, base.program);
   std::vector<std::unique_ptr<Side>> others;
   std::vector<CheckResult> results;
@@ -153,11 +164,13 @@ std::vector<CheckResult> check_relation(Kernel& kernel, const Law& law, const Ca
     cost.backend_seconds += execution.backend_seconds;
     if (execution.verdict == Verdict::passed) continue;
     CheckResult result = unsupported_law(
-        law, plan.points.front(), fmt::format("the other side of the law did not run: {}", execution.message));
+        law, plan.points.front(),
+        fmt::format("the other side of the law did not run: {}", execution.message));
     result.verdict = execution.verdict;
     return {result};
   }
-  for (const Point point : plan.points) results.push_back(RelationCheck(law, plan, base, others, point).run());
+  for (const Point point : plan.points)
+    results.push_back(RelationCheck(law, plan, base, others, point).run());
   for (const auto& other : others) cost.reference_seconds += other->answers.seconds();
   return results;
 }

@@ -16,7 +16,8 @@ struct LawCost {
 };
 
 /// Holds a backend to one law on one case. `base` has run. One result for each point of the law.
-[[nodiscard]] std::vector<CheckResult> check_law(Kernel& kernel, const Law& law, const CaseSpec& spec, Side& base,
+[[nodiscard]] std::vector<CheckResult> check_law(Kernel& kernel, const Law& law,
+                                                 const CaseSpec& spec, Side& base,
                                                  const std::string& backend_options, LawCost& cost);
 
 }  // namespace ropecheck

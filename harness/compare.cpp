@@ -76,14 +76,17 @@ CheckResult Comparison::finish(std::string check, Point point) const {
   for (std::size_t head = 0; head < head_squares_.size(); ++head) {
     if (head_elements_[head] == 0) continue;
     result.worst_head_rms_z =
-        std::max(result.worst_head_rms_z, std::sqrt(head_squares_[head] / static_cast<double>(head_elements_[head])));
+        std::max(result.worst_head_rms_z,
+                 std::sqrt(head_squares_[head] / static_cast<double>(head_elements_[head])));
   }
   if (result.bad_elements > 0) {
     result.verdict = Verdict::failed;
-    result.message = fmt::format("{} of {} elements beyond z {}", result.bad_elements, result.elements, kMaxZ);
+    result.message =
+        fmt::format("{} of {} elements beyond z {}", result.bad_elements, result.elements, kMaxZ);
   } else if (result.rows >= kMinRowsForRms && !(result.rms_z <= kMaxRmsZ)) {
     result.verdict = Verdict::failed;
-    result.message = fmt::format("rms z {:.3g} beyond {} over {} rows", result.rms_z, kMaxRmsZ, result.rows);
+    result.message =
+        fmt::format("rms z {:.3g} beyond {} over {} rows", result.rms_z, kMaxRmsZ, result.rows);
   }
   return result;
 }

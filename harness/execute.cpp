@@ -22,7 +22,8 @@ namespace {
 constexpr std::uint64_t kSampleStream = 0x73616d70;
 
 /// Query rows to look at: all, or a drawn sample that keeps the first and the last.
-std::vector<std::int64_t> choose_rows(std::int64_t num_rows, std::int64_t sampled, std::uint64_t seed) {
+std::vector<std::int64_t> choose_rows(std::int64_t num_rows, std::int64_t sampled,
+                                      std::uint64_t seed) {
   std::vector<std::int64_t> rows(static_cast<std::size_t>(num_rows));
   std::iota(rows.begin(), rows.end(), 0);
   if (sampled == 0 || num_rows <= sampled) return rows;
@@ -67,7 +68,8 @@ class ProgramRun {
     if (!open(name)) return std::move(result_);
     while (!interpreter_.done()) {
       const Step& step = interpreter_.next_step();
-      const bool went_on = std::holds_alternative<Call>(step) ? make_call(std::get<Call>(step)) : make_edit(step);
+      const bool went_on =
+          std::holds_alternative<Call>(step) ? make_call(std::get<Call>(step)) : make_edit(step);
       if (!went_on) return std::move(result_);
     }
     read_cache();
@@ -77,7 +79,8 @@ class ProgramRun {
  private:
   bool accept(const Reply& reply) {
     if (reply.ok()) return true;
-    result_.verdict = reply.status == ROPECHECK_UNSUPPORTED ? Verdict::unsupported : Verdict::invalid;
+    result_.verdict =
+        reply.status == ROPECHECK_UNSUPPORTED ? Verdict::unsupported : Verdict::invalid;
     result_.message = reply.message;
     return false;
   }
@@ -86,7 +89,8 @@ class ProgramRun {
   Reply timed(Function&& function) {
     const auto start = std::chrono::steady_clock::now();
     Reply reply = function();
-    result_.backend_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    result_.backend_seconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     return reply;
   }
 
@@ -140,10 +144,11 @@ bool ProgramRun::make_call(const Call& call) {
   record.resolved = *interpreter_.advance();
   record.values = hand_over(program_, table_, values_, record.resolved.problem);
   const CallLayout layout = placer_.place(call, record.resolved, interpreter_);
-  StepTensors tensors(arena_, program_, *record.values, table_, layout, record.resolved, record.number,
-                      extent_.max_coordinate + 1);
-  record.compared = choose_rows(static_cast<std::int64_t>(record.resolved.queries.size()), program_.sampled_rows,
-                                program_.placement.seed + static_cast<std::uint64_t>(record.number));
+  StepTensors tensors(arena_, program_, *record.values, table_, layout, record.resolved,
+                      record.number, extent_.max_coordinate + 1);
+  record.compared =
+      choose_rows(static_cast<std::int64_t>(record.resolved.queries.size()), program_.sampled_rows,
+                  program_.placement.seed + static_cast<std::uint64_t>(record.number));
   if (!kernel_.has_step()) {
     if (!rotate_only(record, layout, tensors)) return false;
     result_.calls.push_back(std::move(record));
@@ -170,16 +175,19 @@ bool ProgramRun::make_call(const Call& call) {
   return true;
 }
 
-void ProgramRun::gather_outputs(CallRecord& record, const CallLayout& layout, const StepTensors& tensors) {
+void ProgramRun::gather_outputs(CallRecord& record, const CallLayout& layout,
+                                const StepTensors& tensors) {
   const std::size_t num_queries = record.resolved.queries.size();
   std::vector<std::int64_t> query_cell(num_queries, kNoToken);
   for (std::size_t cell = 0; cell < layout.query_cells.size(); ++cell) {
     if (layout.query_cells[cell] == kNoToken) continue;
-    query_cell[static_cast<std::size_t>(layout.query_cells[cell])] = static_cast<std::int64_t>(cell);
+    query_cell[static_cast<std::size_t>(layout.query_cells[cell])] =
+        static_cast<std::int64_t>(cell);
   }
   std::map<std::int64_t, std::int64_t> cell_of_key;
   for (std::size_t cell = 0; cell < layout.key_cells.size(); ++cell) {
-    if (layout.key_cells[cell] != kNoToken) cell_of_key[layout.key_cells[cell]] = static_cast<std::int64_t>(cell);
+    if (layout.key_cells[cell] != kNoToken)
+      cell_of_key[layout.key_cells[cell]] = static_cast<std::int64_t>(cell);
   }
   std::vector<std::int64_t> query_cells, key_cells;
   for (const std::int64_t row : record.compared) {
@@ -202,11 +210,12 @@ void ProgramRun::gather_outputs(CallRecord& record, const CallLayout& layout, co
   }
 }
 
-bool ProgramRun::rotate_only(CallRecord& record, const CallLayout& layout, const StepTensors& tensors) {
+bool ProgramRun::rotate_only(CallRecord& record, const CallLayout& layout,
+                             const StepTensors& tensors) {
   // A rotation kernel has no batch of its own: one row of all tokens, positions always given.
   const std::vector<std::int64_t> coordinates = query_coordinates(record.resolved.problem);
-  const auto rotate = [&](const Tensor& input, const std::vector<std::int64_t>& cells, std::int32_t role,
-                          std::optional<Array>& observed) {
+  const auto rotate = [&](const Tensor& input, const std::vector<std::int64_t>& cells,
+                          std::int32_t role, std::optional<Array>& observed) {
     std::vector<std::int64_t> positions, places;
     for (const std::int64_t row : record.compared) {
       positions.push_back(coordinates[static_cast<std::size_t>(row)]);
@@ -215,11 +224,13 @@ bool ProgramRun::rotate_only(CallRecord& record, const CallLayout& layout, const
     const Array rows = gather(input, places);
     Tensor in(arena_, input.dtype(), {1, rows.rows, rows.heads, rows.channels});
     for (std::int64_t i = 0; i < rows.rows * rows.heads; ++i) {
-      in.write_row(i, std::span(rows.values).subspan(static_cast<std::size_t>(i * rows.channels),
-                                                     static_cast<std::size_t>(rows.channels)));
+      in.write_row(i, std::span(rows.values)
+                          .subspan(static_cast<std::size_t>(i * rows.channels),
+                                   static_cast<std::size_t>(rows.channels)));
     }
     const Tensor out(arena_, input.dtype(), in.shape());
-    const Tensor ids = index_tensor(arena_, dtype_of(program_.placement.index_type), {1, rows.rows}, positions);
+    const Tensor ids =
+        index_tensor(arena_, dtype_of(program_.placement.index_type), {1, rows.rows}, positions);
     ropecheck_rotate_args args{};
     args.struct_size = sizeof args;
     args.role = role;
@@ -233,14 +244,17 @@ bool ProgramRun::rotate_only(CallRecord& record, const CallLayout& layout, const
     observed = gather(out, all);
     return true;
   };
-  std::vector<std::int64_t> query_cells(record.resolved.queries.size()), key_cells(record.resolved.queries.size());
+  std::vector<std::int64_t> query_cells(record.resolved.queries.size()),
+      key_cells(record.resolved.queries.size());
   for (std::size_t cell = 0; cell < layout.query_cells.size(); ++cell) {
     if (layout.query_cells[cell] != kNoToken) {
-      query_cells[static_cast<std::size_t>(layout.query_cells[cell])] = static_cast<std::int64_t>(cell);
+      query_cells[static_cast<std::size_t>(layout.query_cells[cell])] =
+          static_cast<std::int64_t>(cell);
     }
   }
   for (std::size_t row = 0; row < key_cells.size(); ++row) {
-    const auto found = std::find(layout.key_cells.begin(), layout.key_cells.end(), record.resolved.own_key[row]);
+    const auto found =
+        std::find(layout.key_cells.begin(), layout.key_cells.end(), record.resolved.own_key[row]);
     key_cells[row] = found - layout.key_cells.begin();
   }
   return rotate(tensors.query, query_cells, ROPECHECK_ROLE_QUERY, record.rotated_query) &&
@@ -333,7 +347,8 @@ bool ProgramRun::rotate_slot_by_kernel(Tensor slot, std::int64_t delta) {
   const bool has_tables = form != RopeForm::rule && form != RopeForm::inv_freq;
   const bool backwards = has_tables && delta < 0;
   const std::int64_t position = backwards ? -delta : delta;
-  const Tensor ids = index_tensor(arena_, dtype_of(program_.placement.index_type), {1, 1}, std::span(&position, 1));
+  const Tensor ids = index_tensor(arena_, dtype_of(program_.placement.index_type), {1, 1},
+                                  std::span(&position, 1));
   ropecheck_rotate_args args{};
   args.struct_size = sizeof args;
   args.role = ROPECHECK_ROLE_KEY;
@@ -369,8 +384,11 @@ void ProgramRun::read_cache() {
     const std::int64_t row = placer_.row_of(token.sequence);
     const std::int64_t slot = placer_.slot_of(token.sequence, token.index);
     for (int head = 0; head < shape.num_kv_heads; ++head) {
-      cache_->read_key(row, slot, head, std::span(keys.row(i, head), static_cast<std::size_t>(shape.head_dim)));
-      cache_->read_value(row, slot, head, std::span(values.row(i, head), static_cast<std::size_t>(shape.v_head_dim)));
+      cache_->read_key(row, slot, head,
+                       std::span(keys.row(i, head), static_cast<std::size_t>(shape.head_dim)));
+      cache_->read_value(
+          row, slot, head,
+          std::span(values.row(i, head), static_cast<std::size_t>(shape.v_head_dim)));
     }
   }
   last.cached_key = std::move(keys);
@@ -423,7 +441,8 @@ Problem compared_queries(const CallRecord& call) {
   Problem problem = call.resolved.problem;
   if (call.compared.size() == problem.queries.size()) return problem;
   std::vector<QueryRow> queries;
-  for (const std::int64_t row : call.compared) queries.push_back(problem.queries[static_cast<std::size_t>(row)]);
+  for (const std::int64_t row : call.compared)
+    queries.push_back(problem.queries[static_cast<std::size_t>(row)]);
   problem.queries = std::move(queries);
   return problem;
 }
@@ -436,7 +455,8 @@ Problem compared_keys(const CallRecord& call) {
   problem.tables = all.tables;
   problem.rotations = all.rotations;
   for (const std::int64_t row : call.compared) {
-    problem.keys.push_back(all.keys[static_cast<std::size_t>(call.resolved.own_key[static_cast<std::size_t>(row)])]);
+    problem.keys.push_back(
+        all.keys[static_cast<std::size_t>(call.resolved.own_key[static_cast<std::size_t>(row)])]);
   }
   return problem;
 }

@@ -16,14 +16,14 @@ namespace ropecheck {
 
 /// One call, as it is right and as the backend answered it, gathered back to meaning.
 struct CallRecord {
-  std::int64_t number = 0;                ///< of the call in the scenario
-  ResolvedCall resolved;                  ///< with what is handed over in its problem
-  std::shared_ptr<const Values> values;   ///< of its rows, as the backend received them
-  std::vector<std::int64_t> compared;     ///< rows of resolved.queries that are looked at, ascending
+  std::int64_t number = 0;               ///< of the call in the scenario
+  ResolvedCall resolved;                 ///< with what is handed over in its problem
+  std::shared_ptr<const Values> values;  ///< of its rows, as the backend received them
+  std::vector<std::int64_t> compared;    ///< rows of resolved.queries that are looked at, ascending
   // What the backend gave, [compared, heads, channels]; nothing: not offered.
-  std::optional<Array> position_ids;      ///< [compared, 1, 1]
+  std::optional<Array> position_ids;  ///< [compared, 1, 1]
   std::optional<Array> rotated_query;
-  std::optional<Array> rotated_key;       ///< of the compared tokens' own keys
+  std::optional<Array> rotated_key;  ///< of the compared tokens' own keys
   std::optional<Array> attention_output;
   // After the last call only, [resolved.keys, num_kv_heads, channels]:
   std::optional<Array> cached_key;
@@ -34,7 +34,8 @@ struct CallRecord {
 
 /// What a backend made of a program.
 struct Execution {
-  Verdict verdict = Verdict::passed;  ///< passed: it ran; unsupported; invalid: it answered an error
+  Verdict verdict =
+      Verdict::passed;  ///< passed: it ran; unsupported; invalid: it answered an error
   std::string message;
   std::vector<CallRecord> calls;
   std::optional<std::string> changed_input;  ///< which call changed something that is not an output

@@ -124,7 +124,8 @@ std::shared_ptr<const Values> hand_over(const Program& program, const RopeTable&
                                         std::shared_ptr<const Values> values, Problem& problem) {
   problem.tables = {table};
   if (program.placement.rope_form != RopeForm::rotated) return values;
-  auto rotated = std::make_shared<RotatedValues>(table, program.values.storage, std::move(values), problem);
+  auto rotated =
+      std::make_shared<RotatedValues>(table, program.values.storage, std::move(values), problem);
   const bool moves = program.placement.cache == CacheOwner::caller;
   if (moves) rotated->include_moves();
   take_out_rotations(problem, moves);

@@ -20,7 +20,9 @@ namespace ropecheck {
 /// of its rows as the backend receives them. Where the harness rotates (RopeForm::rotated; in the
 /// float32 dialect, rounded to storage), the first rotation of every row becomes an identity, and so do
 /// the later ones of keys that the harness keeps.
-[[nodiscard]] std::shared_ptr<const Values> hand_over(const Program& program, const RopeTable& table,
-                                                      std::shared_ptr<const Values> values, Problem& problem);
+[[nodiscard]] std::shared_ptr<const Values> hand_over(const Program& program,
+                                                      const RopeTable& table,
+                                                      std::shared_ptr<const Values> values,
+                                                      Problem& problem);
 
 }  // namespace ropecheck

@@ -42,16 +42,19 @@ KnownValues::KnownValues(const ValueSpec& spec, std::span<const std::int64_t> nu
 
 void KnownValues::row(TensorRole role, ContentId content, int head, std::span<double> out) const {
   const Rows& rows = rows_of(role);
-  const std::int64_t token = first_token_[static_cast<std::size_t>(sequence_of(content))] + ordinal_of(content);
+  const std::int64_t token =
+      first_token_[static_cast<std::size_t>(sequence_of(content))] + ordinal_of(content);
   const double* found = rows.numbers.data() + (token * rows.heads + head) * rows.width;
   std::copy_n(found, out.size(), out.begin());
 }
 
-std::shared_ptr<const Values> program_values(const ValueSpec& spec, std::span<const std::int64_t> num_appended) {
+std::shared_ptr<const Values> program_values(const ValueSpec& spec,
+                                             std::span<const std::int64_t> num_appended) {
   const HeadShape& shape = spec.shape;
-  const std::int64_t tokens = std::accumulate(num_appended.begin(), num_appended.end(), std::int64_t{0});
-  const std::int64_t numbers =
-      tokens * (shape.num_q_heads * shape.head_dim + shape.num_kv_heads * (shape.head_dim + shape.v_head_dim));
+  const std::int64_t tokens =
+      std::accumulate(num_appended.begin(), num_appended.end(), std::int64_t{0});
+  const std::int64_t numbers = tokens * (shape.num_q_heads * shape.head_dim +
+                                         shape.num_kv_heads * (shape.head_dim + shape.v_head_dim));
   if (numbers > kMostKeptNumbers) return std::make_shared<const GeneratedValues>(spec);
   // Both sides of most laws have the same numbers: the last ones of this thread are kept.
   struct Last {
@@ -64,7 +67,9 @@ std::shared_ptr<const Values> program_values(const ValueSpec& spec, std::span<co
                     std::equal(num_appended.begin(), num_appended.end(), last.num_appended.begin(),
                                last.num_appended.end());
   if (!same) {
-    last = {spec, {num_appended.begin(), num_appended.end()}, std::make_shared<const KnownValues>(spec, num_appended)};
+    last = {spec,
+            {num_appended.begin(), num_appended.end()},
+            std::make_shared<const KnownValues>(spec, num_appended)};
   }
   return last.values;
 }

@@ -26,14 +26,16 @@ class KnownValues final : public Values {
     int width = 0;
     std::vector<double> numbers;  ///< [tokens, heads, width]
   };
-  [[nodiscard]] const Rows& rows_of(TensorRole role) const { return rows_[static_cast<std::size_t>(role)]; }
+  [[nodiscard]] const Rows& rows_of(TensorRole role) const {
+    return rows_[static_cast<std::size_t>(role)];
+  }
 
   std::vector<std::int64_t> first_token_;  ///< [sequences]
   Rows rows_[3];                           ///< by TensorRole
 };
 
 /// KnownValues, or GeneratedValues where keeping them would take more than half a GiB.
-[[nodiscard]] std::shared_ptr<const Values> program_values(const ValueSpec& spec,
-                                                           std::span<const std::int64_t> num_appended);
+[[nodiscard]] std::shared_ptr<const Values> program_values(
+    const ValueSpec& spec, std::span<const std::int64_t> num_appended);
 
 }  // namespace ropecheck

@@ -22,7 +22,7 @@ constexpr std::string_view kSuffix = ".so";
 constexpr const char* kEntrySymbol = "ropecheck_backend_entry";
 
 /// Whether the table is long enough to have the member.
-#define ROPECHECK_HAS(table, member)                                                              \
+#define ROPECHECK_HAS(table, member)                                                        \
   ((table)->struct_size >= offsetof(ropecheck_backend, member) + sizeof((table)->member) && \
    (table)->member != nullptr)
 
@@ -63,11 +63,13 @@ class LoadedSession final : public KernelSession {
 
   Reply rotate(const ropecheck_rotate_args& args) override {
     if (!ROPECHECK_HAS(table_, rotate)) return missing("rotate");
-    return call("rotate", [&](char* m, std::size_t n) { return table_->rotate(session_, &args, m, n); });
+    return call("rotate",
+                [&](char* m, std::size_t n) { return table_->rotate(session_, &args, m, n); });
   }
   Reply step(const ropecheck_step_args& args) override {
     if (!ROPECHECK_HAS(table_, step)) return missing("step");
-    return call("step", [&](char* m, std::size_t n) { return table_->step(session_, &args, m, n); });
+    return call("step",
+                [&](char* m, std::size_t n) { return table_->step(session_, &args, m, n); });
   }
   Reply edit_cache(const ropecheck_edit_args& args) override {
     if (!ROPECHECK_HAS(table_, edit_cache)) return missing("edit_cache");
@@ -87,7 +89,8 @@ class LoadedSession final : public KernelSession {
 
 class LoadedKernel final : public Kernel {
  public:
-  LoadedKernel(fs::path path, const ropecheck_backend* table) : path_(std::move(path)), table_(table) {}
+  LoadedKernel(fs::path path, const ropecheck_backend* table)
+      : path_(std::move(path)), table_(table) {}
 
   std::string name() const override { return table_->name != nullptr ? table_->name : "unnamed"; }
   std::string version() const override { return table_->version != nullptr ? table_->version : ""; }
@@ -97,14 +100,16 @@ class LoadedKernel final : public Kernel {
 
   Reply query_support(const ropecheck_model& model, const ropecheck_usage& usage) override {
     if (!ROPECHECK_HAS(table_, query_support)) return {};
-    return call("query_support",
-                [&](char* m, std::size_t n) { return table_->query_support(&model, &usage, m, n); });
+    return call("query_support", [&](char* m, std::size_t n) {
+      return table_->query_support(&model, &usage, m, n);
+    });
   }
 
-  std::unique_ptr<KernelSession> open(const ropecheck_model& model, const std::string& /*execution*/,
-                                      Reply& reply) override {
+  std::unique_ptr<KernelSession> open(const ropecheck_model& model,
+                                      const std::string& /*execution*/, Reply& reply) override {
     ropecheck_session* session = nullptr;
-    reply = call("open", [&](char* m, std::size_t n) { return table_->open(&model, &session, m, n); });
+    reply =
+        call("open", [&](char* m, std::size_t n) { return table_->open(&model, &session, m, n); });
     if (!reply.ok()) return nullptr;
     return std::make_unique<LoadedSession>(table_, session);
   }
@@ -118,7 +123,8 @@ fs::path find_library(const std::string& backend) {
   const bool is_path = backend.find('/') != std::string::npos || backend.ends_with(kSuffix);
   if (is_path) {
     if (!fs::exists(backend)) {
-      fail(ErrorCode::load, "backend library '{}' does not exist; give the path of a shared library, or one of: {}",
+      fail(ErrorCode::load,
+           "backend library '{}' does not exist; give the path of a shared library, or one of: {}",
            backend, fmt::join(sample_backends(), ", "));
     }
     return fs::absolute(backend);
@@ -128,8 +134,8 @@ fs::path find_library(const std::string& backend) {
     if (fs::exists(candidate)) return candidate;
   }
   fail(ErrorCode::not_found,
-       "no sample backend is called '{}'; there are: {} (for your own library give its path)", backend,
-       fmt::join(sample_backends(), ", "));
+       "no sample backend is called '{}'; there are: {} (for your own library give its path)",
+       backend, fmt::join(sample_backends(), ", "));
 }
 
 const ropecheck_backend* load_table(const fs::path& path) {
@@ -137,25 +143,32 @@ const ropecheck_backend* load_table(const fs::path& path) {
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) {
     const char* why = dlerror();
-    fail(ErrorCode::load, "backend library '{}' cannot be loaded: {}; check that it is built for this machine",
+    fail(ErrorCode::load,
+         "backend library '{}' cannot be loaded: {}; check that it is built for this machine",
          path.string(), why != nullptr ? why : "no reason given");
   }
   auto entry = reinterpret_cast<ropecheck_backend_entry_fn>(dlsym(handle, kEntrySymbol));
   if (entry == nullptr) {
-    fail(ErrorCode::load, "library '{}' exports no symbol '{}'; it is no backend, or the symbol is hidden (see backend.h)",
+    fail(ErrorCode::load,
+         "library '{}' exports no symbol '{}'; it is no backend, or the symbol is hidden (see "
+         "backend.h)",
          path.string(), kEntrySymbol);
   }
   const ropecheck_backend* table = entry(ROPECHECK_ABI_MAJOR);
   if (table == nullptr) {
-    fail(ErrorCode::load, "backend '{}' does not serve ABI major {}; rebuild it against this ropecheck/backend.h",
+    fail(ErrorCode::load,
+         "backend '{}' does not serve ABI major {}; rebuild it against this ropecheck/backend.h",
          path.string(), ROPECHECK_ABI_MAJOR);
   }
   if (table->abi_major != ROPECHECK_ABI_MAJOR) {
-    fail(ErrorCode::load, "backend '{}' has ABI major {}, expected {}; rebuild it against this ropecheck/backend.h",
+    fail(ErrorCode::load,
+         "backend '{}' has ABI major {}, expected {}; rebuild it against this ropecheck/backend.h",
          path.string(), table->abi_major, ROPECHECK_ABI_MAJOR);
   }
-  if (!ROPECHECK_HAS(table, open) || (!ROPECHECK_HAS(table, step) && !ROPECHECK_HAS(table, rotate))) {
-    fail(ErrorCode::load, "backend '{}' lacks 'open', or has neither 'step' nor 'rotate'; fill its function table",
+  if (!ROPECHECK_HAS(table, open) ||
+      (!ROPECHECK_HAS(table, step) && !ROPECHECK_HAS(table, rotate))) {
+    fail(ErrorCode::load,
+         "backend '{}' lacks 'open', or has neither 'step' nor 'rotate'; fill its function table",
          path.string());
   }
   return table;

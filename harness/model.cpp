@@ -28,7 +28,8 @@ std::int32_t table_width_form(RopeForm form) {
 }
 
 bool has_position_tables(RopeForm form) {
-  return form == RopeForm::tables_half || form == RopeForm::tables_full || form == RopeForm::tables_joined;
+  return form == RopeForm::tables_half || form == RopeForm::tables_full ||
+         form == RopeForm::tables_joined;
 }
 
 /// Adds where all tokens stand, and by how far those that stood elsewhere have moved.
@@ -75,7 +76,8 @@ Extent extent_of(const Scenario& scenario) {
 std::int64_t table_width(const Program& program) {
   const RopeForm form = program.placement.rope_form;
   const int rotary_dim = program.scenario.model.rotary_dim;
-  return form == RopeForm::tables_full || form == RopeForm::tables_joined ? rotary_dim : rotary_dim / 2;
+  return form == RopeForm::tables_full || form == RopeForm::tables_joined ? rotary_dim
+                                                                          : rotary_dim / 2;
 }
 
 void table_row(const RopeTable& table, RopeForm form, std::int64_t coordinate, double magnitude,
@@ -93,7 +95,8 @@ void table_row(const RopeTable& table, RopeForm form, std::int64_t coordinate, d
       cos[i] = c;
       cos[pairs + i] = s;
     } else if (form == RopeForm::tables_full) {
-      const auto [first, second] = pair_channels(table.layout_in, static_cast<int>(i), table.rotary_dim, 0);
+      const auto [first, second] =
+          pair_channels(table.layout_in, static_cast<int>(i), table.rotary_dim, 0);
       for (const int channel : {first, second}) {
         cos[static_cast<std::size_t>(channel)] = c;
         sin[static_cast<std::size_t>(channel)] = s;
@@ -113,7 +116,8 @@ ModelDescription::ModelDescription(Arena& arena, const Program& program, const R
   const Placement& placement = program.placement;
   usage_.struct_size = sizeof usage_;
   usage_.calls = ROPECHECK_CALL_STEP;
-  if (extent.edits && placement.cache == CacheOwner::backend) usage_.calls |= ROPECHECK_CALL_EDIT_CACHE;
+  if (extent.edits && placement.cache == CacheOwner::backend)
+    usage_.calls |= ROPECHECK_CALL_EDIT_CACHE;
   usage_.forms = placement.form == Form::padded ? 1 : 2;
   usage_.strided_inputs = placement.fused_qkv ? 1 : 0;
 }
@@ -124,9 +128,10 @@ void ModelDescription::describe_rope(Arena& arena, const Program& program, const
   const RopeForm form = program.placement.rope_form;
   rope_.struct_size = sizeof rope_;
   rope_.form = rope_form(form);
-  rope_.rope_type = model.rule.type == RopeType::linear ? ROPECHECK_ROPE_TYPE_LINEAR : ROPECHECK_ROPE_TYPE_DEFAULT;
-  rope_.pair_layout =
-      model.layout == PairLayout::half_split ? ROPECHECK_PAIR_HALF_SPLIT : ROPECHECK_PAIR_INTERLEAVED;
+  rope_.rope_type = model.rule.type == RopeType::linear ? ROPECHECK_ROPE_TYPE_LINEAR
+                                                        : ROPECHECK_ROPE_TYPE_DEFAULT;
+  rope_.pair_layout = model.layout == PairLayout::half_split ? ROPECHECK_PAIR_HALF_SPLIT
+                                                             : ROPECHECK_PAIR_INTERLEAVED;
   rope_.rotary_dim = model.rotary_dim;
   rope_.num_axes = 1;
   rope_.rope_theta = model.rule.rope_theta;
@@ -143,7 +148,8 @@ void ModelDescription::describe_rope(Arena& arena, const Program& program, const
   }
   if (rope_.form != ROPECHECK_ROPE_TABLES) return;
   rope_.table_width = table_width_form(form);
-  rope_.table_index = has_position_tables(form) ? ROPECHECK_TABLE_BY_POSITION : ROPECHECK_TABLE_BY_TOKEN;
+  rope_.table_index =
+      has_position_tables(form) ? ROPECHECK_TABLE_BY_POSITION : ROPECHECK_TABLE_BY_TOKEN;
   if (!has_position_tables(form)) return;
   const std::int64_t width = table_width(program);
   const std::vector<std::int64_t> shape = {extent.max_coordinate + 1, width};
@@ -179,10 +185,11 @@ void ModelDescription::describe_contract(const Program& program, const Extent& e
     case CacheOwner::backend: model_.cache_owner = ROPECHECK_CACHE_BACKEND; break;
   }
   model_.cache_layout = ROPECHECK_CACHE_CONTIGUOUS;
-  model_.cached_keys =
-      contract.cached_keys == CachedKeys::rotated ? ROPECHECK_KEYS_ROTATED : ROPECHECK_KEYS_UNROTATED;
-  model_.pad_positions = contract.pad_positions == PadPositions::valid_rank ? ROPECHECK_PADS_VALID_RANK
-                                                                            : ROPECHECK_PADS_PHYSICAL_COLUMN;
+  model_.cached_keys = contract.cached_keys == CachedKeys::rotated ? ROPECHECK_KEYS_ROTATED
+                                                                   : ROPECHECK_KEYS_UNROTATED;
+  model_.pad_positions = contract.pad_positions == PadPositions::valid_rank
+                             ? ROPECHECK_PADS_VALID_RANK
+                             : ROPECHECK_PADS_PHYSICAL_COLUMN;
   model_.segment_positions = contract.segment_positions == SegmentPositions::restart
                                  ? ROPECHECK_SEGMENTS_RESTART
                                  : ROPECHECK_SEGMENTS_CONTINUE;
@@ -193,15 +200,17 @@ void ModelDescription::describe_contract(const Program& program, const Extent& e
   model_.visibility = ROPECHECK_VISIBILITY_CAUSAL;
   model_.window_left = -1;
   model_.window_right = 0;
-  model_.positions = placement.positions_given ? ROPECHECK_POSITIONS_GIVEN : ROPECHECK_POSITIONS_DERIVED;
+  model_.positions =
+      placement.positions_given ? ROPECHECK_POSITIONS_GIVEN : ROPECHECK_POSITIONS_DERIVED;
   model_.mask_form = ROPECHECK_MASK_KEEP_2D;
   model_.index_dtype = dtype_of(placement.index_type);
   model_.num_threads = 1;
   model_.first_position = contract.first_coordinate;
   model_.max_position = extent.max_coordinate + 1;
   model_.max_sequences = num_sequences;
-  model_.max_tokens = placement.cache == CacheOwner::caller ? cache_capacity(program.scenario, placement)
-                                                            : extent.max_tokens + placement.spare_slots;
+  model_.max_tokens = placement.cache == CacheOwner::caller
+                          ? cache_capacity(program.scenario, placement)
+                          : extent.max_tokens + placement.spare_slots;
   model_.softmax_scale = model.softmax_scale;
   ropes_[0] = &rope_;
   model_.ropes = ropes_;

@@ -14,7 +14,7 @@ struct Extent {
   std::int64_t max_coordinate = 0;  ///< greatest coordinate that ever occurs
   std::int64_t max_tokens = 0;      ///< most tokens that a sequence ever had, removed ones included
   std::vector<std::int64_t> num_appended;  ///< [sequences] tokens that it ever gets
-  bool edits = false;               ///< has a step that changes cached keys
+  bool edits = false;                      ///< has a step that changes cached keys
   /// That tokens are rotated to, and distances that cached keys move by; ascending, each once.
   std::vector<std::int64_t> coordinates;
 };
@@ -27,8 +27,8 @@ struct Extent {
 class ModelDescription {
  public:
   /// `table`: as handed_table makes it.
-  ModelDescription(Arena& arena, const Program& program, const RopeTable& table, const Extent& extent,
-                   std::string options);
+  ModelDescription(Arena& arena, const Program& program, const RopeTable& table,
+                   const Extent& extent, std::string options);
   ModelDescription(const ModelDescription&) = delete;
   ModelDescription& operator=(const ModelDescription&) = delete;
 
@@ -37,7 +37,8 @@ class ModelDescription {
   [[nodiscard]] const ropecheck_usage& usage() const { return usage_; }
 
  private:
-  void describe_rope(Arena& arena, const Program& program, const RopeTable& table, const Extent& extent);
+  void describe_rope(Arena& arena, const Program& program, const RopeTable& table,
+                     const Extent& extent);
   void describe_contract(const Program& program, const Extent& extent);
 
   ropecheck_model model_{};

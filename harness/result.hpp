@@ -24,11 +24,16 @@ enum class Verdict {
   profile_too_loose,  ///< limits that nothing could break
   crashed,
   timed_out,
-  invalid,            ///< the backend calls valid arguments invalid, or answers an error
+  invalid,  ///< the backend calls valid arguments invalid, or answers an error
 };
-inline constexpr std::array kAllVerdicts = {
-    Verdict::passed,  Verdict::failed,    Verdict::unsupported, Verdict::blind,
-    Verdict::profile_too_loose, Verdict::crashed, Verdict::timed_out, Verdict::invalid};
+inline constexpr std::array kAllVerdicts = {Verdict::passed,
+                                            Verdict::failed,
+                                            Verdict::unsupported,
+                                            Verdict::blind,
+                                            Verdict::profile_too_loose,
+                                            Verdict::crashed,
+                                            Verdict::timed_out,
+                                            Verdict::invalid};
 
 [[nodiscard]] std::string_view to_string(Verdict verdict);  ///< as the enumerators
 
@@ -39,10 +44,10 @@ inline constexpr std::array kAllVerdicts = {
 
 /// An element in terms of meaning.
 struct Location {
-  std::int64_t call = -1;        ///< number of the call in the scenario, from 0
+  std::int64_t call = -1;  ///< number of the call in the scenario, from 0
   std::int64_t sequence = -1;
-  std::int64_t token = -1;       ///< index in the sequence
-  std::int64_t coordinate = 0;   ///< that RoPE rotates it by
+  std::int64_t token = -1;      ///< index in the sequence
+  std::int64_t coordinate = 0;  ///< that RoPE rotates it by
   int head = -1;
   int channel = -1;
 };
@@ -62,14 +67,14 @@ struct CheckResult {
   double rms_z = 0;
   double worst_row_rms_z = 0;
   double worst_head_rms_z = 0;
-  double bias_z = 0;                 ///< mean of signed z
+  double bias_z = 0;  ///< mean of signed z
   double max_abs_error = 0;
-  std::int64_t max_ulp = 0;          ///< in spacings of the storage format
-  Location worst;                    ///< where max_z is
-  double expected = 0;               ///< there
+  std::int64_t max_ulp = 0;  ///< in spacings of the storage format
+  Location worst;            ///< where max_z is
+  double expected = 0;       ///< there
   double actual = 0;
   double sigma = 0;
-  std::optional<bool> bitwise;       ///< laws: are the two sides the same bits
+  std::optional<bool> bitwise;  ///< laws: are the two sides the same bits
 };
 
 /// Tensors kept of a failing case, by name: "call0/query", "call0/attention_output/expected" ...
@@ -88,7 +93,7 @@ struct CaseResult {
   double reference_seconds = 0;
   double backend_seconds = 0;
   double total_seconds = 0;
-  bool only_after = false;            ///< failed in the run, passed when run again alone
+  bool only_after = false;  ///< failed in the run, passed when run again alone
   std::vector<KeptTensor> kept;
 };
 
@@ -101,14 +106,15 @@ struct PooledResult {
   std::int64_t elements = 0;
   double rms_z = 0;
   double max_z = 0;
-  Verdict verdict = Verdict::passed;  ///< passed, failed (ill-conditioned rows) or profile_too_loose
+  Verdict verdict =
+      Verdict::passed;  ///< passed, failed (ill-conditioned rows) or profile_too_loose
   std::string message;
 };
 
 /// What was run, where, and with what.
 struct RunInfo {
-  std::string backend;          ///< as named on the command line
-  std::string backend_name;     ///< as it calls itself
+  std::string backend;       ///< as named on the command line
+  std::string backend_name;  ///< as it calls itself
   std::string backend_version;
   std::string backend_path;
   std::string suite;
@@ -116,8 +122,9 @@ struct RunInfo {
   std::vector<std::string> profiles;
   std::string filter;
   std::string shard;
-  std::string options;          ///< handed to the backend
-  std::vector<std::pair<std::string, std::string>> environment;  ///< version, compiler, cpu, threads ...
+  std::string options;  ///< handed to the backend
+  std::vector<std::pair<std::string, std::string>>
+      environment;  ///< version, compiler, cpu, threads ...
   std::string command_line;
 };
 
@@ -126,12 +133,12 @@ struct RunSummary {
   std::map<std::string, std::int64_t> verdicts;        ///< cases by verdict, every verdict present
   std::map<std::string, std::int64_t> check_verdicts;  ///< checks by verdict
   std::vector<PooledResult> pools;
-  double max_z = 0;                 ///< over all checks
+  double max_z = 0;  ///< over all checks
   double seconds = 0;
-  double reference_seconds = 0;     ///< summed over threads
+  double reference_seconds = 0;  ///< summed over threads
   double backend_seconds = 0;
   double harness_seconds = 0;
-  int exit_status = 0;              ///< 0 all passed, 1 something failed, 4 nothing ran
+  int exit_status = 0;  ///< 0 all passed, 1 something failed, 4 nothing ran
 };
 
 /// Everything about a run.

@@ -29,7 +29,9 @@ CheckResult unsupported(const Law& law, Point point, std::string why) {
   return result;
 }
 
-TensorRole role_of(Point point) { return point == Point::rotated_query ? TensorRole::query : TensorRole::key; }
+TensorRole role_of(Point point) {
+  return point == Point::rotated_query ? TensorRole::query : TensorRole::key;
+}
 
 /// What a law compares in one (token, head) row.
 struct RowView {
@@ -54,7 +56,9 @@ bool for_each_row(Side& base, Point point, const std::function<void(const RowVie
     for (std::int64_t row = 0; row < actual->rows; ++row) {
       for (int head = 0; head < actual->heads; ++head) {
         values.row(role_of(point), token_at(call, point, row).content, head, input);
-        visit({input, {actual->row(row, head), width}, {answer.sigma.row(row, head), width},
+        visit({input,
+               {actual->row(row, head), width},
+               {answer.sigma.row(row, head), width},
                location_at(call, point, row, head)});
       }
     }
@@ -62,7 +66,9 @@ bool for_each_row(Side& base, Point point, const std::function<void(const RowVie
   return offered;
 }
 
-bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
+bool same_bits(double a, double b) {
+  return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b);
+}
 
 }  // namespace
 
@@ -76,18 +82,21 @@ std::vector<CheckResult> check_pair_norm(const Law& law, Side& base) {
     std::vector<double> actual(pairs), expected(pairs), sigma(pairs);
     const bool offered = for_each_row(base, point, [&](const RowView& row) {
       for (std::size_t i = 0; i < pairs; ++i) {
-        const auto [first, second] =
-            pair_channels(table.layout_in, static_cast<int>(i), table.rotary_dim, table.rotary_offset);
+        const auto [first, second] = pair_channels(table.layout_in, static_cast<int>(i),
+                                                   table.rotary_dim, table.rotary_offset);
         const auto a = static_cast<std::size_t>(first), b = static_cast<std::size_t>(second);
         actual[i] = std::hypot(row.rotated[a], row.rotated[b]);
         expected[i] = magnitude * std::hypot(row.input[a], row.input[b]);
-        sigma[i] = actual[i] > 0 ? std::hypot(row.rotated[a] * row.sigma[a], row.rotated[b] * row.sigma[b]) / actual[i]
-                                 : std::hypot(row.sigma[a], row.sigma[b]);
+        sigma[i] = actual[i] > 0
+                       ? std::hypot(row.rotated[a] * row.sigma[a], row.rotated[b] * row.sigma[b]) /
+                             actual[i]
+                       : std::hypot(row.sigma[a], row.sigma[b]);
       }
       comparison.add_row(actual, expected, sigma, row.where);
     });
-    results.push_back(offered ? comparison.finish(std::string(law.name), point)
-                              : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
+    results.push_back(
+        offered ? comparison.finish(std::string(law.name), point)
+                : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
   }
   return results;
 }
@@ -105,8 +114,9 @@ std::vector<CheckResult> check_tail_untouched(const Law& law, Side& base) {
       bitwise = bitwise && std::equal(in.begin(), in.end(), out.begin(), same_bits);
       comparison.add_row(out, in, zero, row.where);
     });
-    results.push_back(offered ? comparison.finish(std::string(law.name), point)
-                              : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
+    results.push_back(
+        offered ? comparison.finish(std::string(law.name), point)
+                : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
     if (offered) results.back().bitwise = bitwise;
   }
   return results;
@@ -114,7 +124,8 @@ std::vector<CheckResult> check_tail_untouched(const Law& law, Side& base) {
 
 std::vector<CheckResult> check_value_untouched(const Law& law, Side& base) {
   const CallRecord& last = base.execution.calls.back();
-  if (!last.cached_value) return {unsupported(law, Point::cached_key, "the backend does not show its cached values")};
+  if (!last.cached_value)
+    return {unsupported(law, Point::cached_key, "the backend does not show its cached values")};
   const GeneratedValues values(base.program.values);
   Comparison comparison(base.program.values.storage);
   const Array& cached = *last.cached_value;
@@ -124,7 +135,8 @@ std::vector<CheckResult> check_value_untouched(const Law& law, Side& base) {
   bool bitwise = true;
   for (std::int64_t row = 0; row < cached.rows; ++row) {
     for (int head = 0; head < cached.heads; ++head) {
-      values.row(TensorRole::value, last.resolved.keys[static_cast<std::size_t>(row)].content, head, input);
+      values.row(TensorRole::value, last.resolved.keys[static_cast<std::size_t>(row)].content, head,
+                 input);
       const std::span<const double> actual(cached.row(row, head), width);
       bitwise = bitwise && std::equal(input.begin(), input.end(), actual.begin(), same_bits);
       comparison.add_row(actual, input, zero, location_at(last, Point::cached_key, row, head));
@@ -142,11 +154,13 @@ std::vector<CheckResult> check_origin_identity(const Law& law, Side& base) {
     bool bitwise = true;
     const bool offered = for_each_row(base, point, [&](const RowView& row) {
       if (row.where.coordinate != 0) return;
-      bitwise = bitwise && std::equal(row.input.begin(), row.input.end(), row.rotated.begin(), same_bits);
+      bitwise =
+          bitwise && std::equal(row.input.begin(), row.input.end(), row.rotated.begin(), same_bits);
       comparison.add_row(row.rotated, row.input, row.sigma, row.where);
     });
-    results.push_back(offered ? comparison.finish(std::string(law.name), point)
-                              : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
+    results.push_back(
+        offered ? comparison.finish(std::string(law.name), point)
+                : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
     if (offered) results.back().bitwise = bitwise;
   }
   return results;
@@ -180,7 +194,8 @@ class RotationChain {
     const CallRecord& call = base.execution.calls.front();
     for (std::size_t i = 0; i < call.compared.size(); ++i) {
       tokens_.push_back(token_at(call, Point::rotated_query, static_cast<std::int64_t>(i)).content);
-      positions_.push_back(location_at(call, Point::rotated_query, static_cast<std::int64_t>(i), 0).coordinate);
+      positions_.push_back(
+          location_at(call, Point::rotated_query, static_cast<std::int64_t>(i), 0).coordinate);
     }
     session_ = kernel.open(description_.model(), fmt::format("{}#rotate", to_id_of(base)), reply_);
   }
@@ -238,11 +253,12 @@ class RotationChain {
         problem.rotations.push_back(rotation);
       }
     }
-    return solve(problem, QueriesAsKeys(base_.program.values), base_.program.profile, Point::rotated_key);
+    return solve(problem, QueriesAsKeys(base_.program.values), base_.program.profile,
+                 Point::rotated_key);
   }
 
-  void compare(Comparison& comparison, const Tensor& actual, const Tensor& expected, const Array& sigma_a,
-               const Array* sigma_b) const {
+  void compare(Comparison& comparison, const Tensor& actual, const Tensor& expected,
+               const Array& sigma_a, const Array* sigma_b) const {
     const auto width = static_cast<std::size_t>(sigma_a.channels);
     std::vector<double> a(width), b(width), sigma(width);
     for (std::int64_t row = 0; row < sigma_a.rows; ++row) {
@@ -250,15 +266,20 @@ class RotationChain {
         actual.read_row(row * sigma_a.heads + head, a);
         expected.read_row(row * sigma_a.heads + head, b);
         for (std::size_t c = 0; c < width; ++c) {
-          sigma[c] = std::hypot(sigma_a.row(row, head)[c], sigma_b != nullptr ? sigma_b->row(row, head)[c] : 0.0);
+          sigma[c] = std::hypot(sigma_a.row(row, head)[c],
+                                sigma_b != nullptr ? sigma_b->row(row, head)[c] : 0.0);
         }
-        comparison.add_row(a, b, sigma, location_at(base_.execution.calls.front(), Point::rotated_query, row, head));
+        comparison.add_row(
+            a, b, sigma,
+            location_at(base_.execution.calls.front(), Point::rotated_query, row, head));
       }
     }
   }
 
  private:
-  static std::string to_id_of(const Side& base) { return fmt::format("{}", base.program.values.seed); }
+  static std::string to_id_of(const Side& base) {
+    return fmt::format("{}", base.program.values.seed);
+  }
   static Extent widened(const Program& program) {
     Extent extent = extent_of(program.scenario);
     extent.max_coordinate += kSecondRotation;
@@ -266,8 +287,9 @@ class RotationChain {
   }
   Tensor make_rows() {
     const HeadShape& shape = base_.program.scenario.model.shape;
-    return Tensor(arena_, dtype_of(base_.program.values.storage),
-                  {1, static_cast<std::int64_t>(tokens_.size()), shape.num_q_heads, shape.head_dim});
+    return Tensor(
+        arena_, dtype_of(base_.program.values.storage),
+        {1, static_cast<std::int64_t>(tokens_.size()), shape.num_q_heads, shape.head_dim});
   }
 
   Side& base_;
@@ -288,7 +310,8 @@ std::vector<CheckResult> check_rotation_chain(Kernel& kernel, const Law& law, Si
                                               const std::string& backend_options, LawCost& cost) {
   const Point point = Point::rotated_query;
   const RopeForm form = base.program.placement.rope_form;
-  if (!kernel.has_rotate()) return {unsupported(law, point, "the backend has no function 'rotate'")};
+  if (!kernel.has_rotate())
+    return {unsupported(law, point, "the backend has no function 'rotate'")};
   if (form != RopeForm::rule && form != RopeForm::inv_freq) {
     return {unsupported(law, point, "tables hold no row for the positions of this law")};
   }
@@ -297,20 +320,24 @@ std::vector<CheckResult> check_rotation_chain(Kernel& kernel, const Law& law, Si
   const Tensor input = chain.input();
   const Tensor first = chain.rotate(input, 1, 0, false);
   const bool back = law.kind == LawKind::inverse;
-  const Tensor second = back ? chain.rotate(first, 1, 0, true) : chain.rotate(first, 0, kSecondRotation, false);
+  const Tensor second =
+      back ? chain.rotate(first, 1, 0, true) : chain.rotate(first, 0, kSecondRotation, false);
   const Tensor direct = back ? input : chain.rotate(input, 1, kSecondRotation, false);
   cost.backend_seconds += chain.seconds();
-  if (chain.reply().status == ROPECHECK_UNSUPPORTED) return {unsupported(law, point, chain.reply().message)};
+  if (chain.reply().status == ROPECHECK_UNSUPPORTED)
+    return {unsupported(law, point, chain.reply().message)};
   if (!chain.reply().ok()) {
     CheckResult result = unsupported(law, point, chain.reply().message);
     result.verdict = Verdict::invalid;
     return {result};
   }
   const auto start = std::chrono::steady_clock::now();
-  const Answer two = back ? chain.reference({{0, 0, 1, false}, {0, 0, 1, true}}, {1, 1})
-                          : chain.reference({{0, 0, 1, false}, {0, kSecondRotation, 1, false}}, {1, 0});
+  const Answer two =
+      back ? chain.reference({{0, 0, 1, false}, {0, 0, 1, true}}, {1, 1})
+           : chain.reference({{0, 0, 1, false}, {0, kSecondRotation, 1, false}}, {1, 0});
   const Answer one = back ? Answer{} : chain.reference({{0, kSecondRotation, 1, false}}, {1});
-  cost.reference_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  cost.reference_seconds +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   Comparison comparison(base.program.values.storage);
   chain.compare(comparison, second, direct, two.sigma, back ? nullptr : &one.sigma);
   return {comparison.finish(std::string(law.name), point)};

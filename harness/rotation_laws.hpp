@@ -18,7 +18,9 @@ namespace ropecheck {
 [[nodiscard]] std::vector<CheckResult> check_origin_identity(const Law& law, Side& base);
 
 /// LawKind::composition and LawKind::inverse, on the queries of the first call.
-[[nodiscard]] std::vector<CheckResult> check_rotation_chain(Kernel& kernel, const Law& law, Side& base,
-                                                            const std::string& backend_options, LawCost& cost);
+[[nodiscard]] std::vector<CheckResult> check_rotation_chain(Kernel& kernel, const Law& law,
+                                                            Side& base,
+                                                            const std::string& backend_options,
+                                                            LawCost& cost);
 
 }  // namespace ropecheck

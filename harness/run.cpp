@@ -74,10 +74,12 @@ void run_all(Kernel& kernel, std::span<const CaseSpec> cases, const RunOptions& 
     }
   };
   const int jobs = options.jobs > 0 ? options.jobs : tbb::this_task_arena::max_concurrency();
-  const tbb::global_control control(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(jobs));
+  const tbb::global_control control(tbb::global_control::max_allowed_parallelism,
+                                    static_cast<std::size_t>(jobs));
   tbb::task_arena arena(jobs);
   arena.execute([&] {
-    tbb::parallel_for(std::size_t{0}, static_cast<std::size_t>(jobs), worker, tbb::simple_partitioner());
+    tbb::parallel_for(std::size_t{0}, static_cast<std::size_t>(jobs), worker,
+                      tbb::simple_partitioner());
   });
 }
 
@@ -96,13 +98,15 @@ void keep_worst(Kernel& kernel, const RunOptions& options, std::vector<CaseResul
   std::stable_sort(failing.begin(), failing.end(), [&](std::size_t a, std::size_t b) {
     return max_z_of(results[a]) > max_z_of(results[b]);
   });
-  if (static_cast<std::int64_t>(failing.size()) > options.keep) failing.resize(static_cast<std::size_t>(options.keep));
+  if (static_cast<std::int64_t>(failing.size()) > options.keep)
+    failing.resize(static_cast<std::size_t>(options.keep));
   for (const std::size_t index : failing) {
     CaseResult again = check_case(kernel, results[index].spec, options.backend_options, true);
     results[index].kept = std::move(again.kept);
     if (again.verdict == results[index].verdict) continue;
     results[index].only_after = true;
-    results[index].message += fmt::format(" (alone, this case is {}: it fails only after others)", to_string(again.verdict));
+    results[index].message += fmt::format(" (alone, this case is {}: it fails only after others)",
+                                          to_string(again.verdict));
   }
 }
 
@@ -122,12 +126,13 @@ PooledResult judge_pool(const std::tuple<Family, std::string, Point>& key, const
   const auto rows = static_cast<double>(sums.rows + sums.ill_conditioned);
   if (static_cast<double>(sums.ill_conditioned) > kMaxIllConditionedPart * rows) {
     pool.verdict = Verdict::failed;
-    pool.message = fmt::format("{} of {} rows are ill-conditioned, more than {}", sums.ill_conditioned, rows,
-                               kMaxIllConditionedPart);
+    pool.message = fmt::format("{} of {} rows are ill-conditioned, more than {}",
+                               sums.ill_conditioned, rows, kMaxIllConditionedPart);
   } else if (sums.rows >= kMinRowsForRms && pool.rms_z < kMinPooledRmsZ) {
     pool.verdict = Verdict::profile_too_loose;
-    pool.message = fmt::format("pooled rms z {:.3g} is below {}: declare the profile that the kernel really has",
-                               pool.rms_z, kMinPooledRmsZ);
+    pool.message = fmt::format(
+        "pooled rms z {:.3g} is below {}: declare the profile that the kernel really has",
+        pool.rms_z, kMinPooledRmsZ);
   }
   return pool;
 }
@@ -137,7 +142,8 @@ std::vector<PooledResult> make_pools(std::span<const CaseResult> cases) {
   for (const CaseResult& result : cases) {
     for (const CheckResult& check : result.checks) {
       // Positions are exact numbers, with no rounding to pool.
-      if (check.check != "reference" || check.point == Point::position_ids || check.elements == 0) continue;
+      if (check.check != "reference" || check.point == Point::position_ids || check.elements == 0)
+        continue;
       PoolSums& sums = pools[{result.spec.family, result.spec.profile, check.point}];
       ++sums.cases;
       sums.elements += check.elements;
@@ -155,7 +161,8 @@ std::vector<PooledResult> make_pools(std::span<const CaseResult> cases) {
 int exit_status(const RunSummary& summary) {
   bool failed = false;
   for (const Verdict verdict : kAllVerdicts) {
-    failed = failed || (is_failure(verdict) && summary.verdicts.at(std::string(to_string(verdict))) > 0);
+    failed =
+        failed || (is_failure(verdict) && summary.verdicts.at(std::string(to_string(verdict))) > 0);
   }
   for (const PooledResult& pool : summary.pools) failed = failed || is_failure(pool.verdict);
   if (failed) return 1;
@@ -187,19 +194,21 @@ RunSummary summarise(std::span<const CaseResult> cases) {
   summary.cases = static_cast<std::int64_t>(cases.size());
   for (const CaseResult& result : cases) {
     ++summary.verdicts[std::string(to_string(result.verdict))];
-    for (const CheckResult& check : result.checks) ++summary.check_verdicts[std::string(to_string(check.verdict))];
+    for (const CheckResult& check : result.checks)
+      ++summary.check_verdicts[std::string(to_string(check.verdict))];
     summary.max_z = std::max(summary.max_z, max_z_of(result));
     summary.reference_seconds += result.reference_seconds;
     summary.backend_seconds += result.backend_seconds;
-    summary.harness_seconds += result.total_seconds - result.reference_seconds - result.backend_seconds;
+    summary.harness_seconds +=
+        result.total_seconds - result.reference_seconds - result.backend_seconds;
   }
   summary.pools = make_pools(cases);
   summary.exit_status = exit_status(summary);
   return summary;
 }
 
-RunResult run_cases(Kernel& kernel, std::span<const CaseSpec> cases, RunInfo info, const RunOptions& options,
-                    std::span<ResultSink* const> sinks) {
+RunResult run_cases(Kernel& kernel, std::span<const CaseSpec> cases, RunInfo info,
+                    const RunOptions& options, std::span<ResultSink* const> sinks) {
   const auto start = std::chrono::steady_clock::now();
   info.backend_name = kernel.name();
   info.backend_version = kernel.version();
@@ -212,7 +221,8 @@ RunResult run_cases(Kernel& kernel, std::span<const CaseSpec> cases, RunInfo inf
   run_all(kernel, cases, options, sinks, result.cases);
   keep_worst(kernel, options, result.cases);
   result.summary = summarise(result.cases);
-  result.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  result.summary.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   for (ResultSink* sink : sinks) sink->end(result);
   return result;
 }

@@ -11,8 +11,8 @@
 namespace ropecheck {
 
 struct RunOptions {
-  int jobs = 0;               ///< cases at once; 0: as many as there are cores
-  std::int64_t keep = 20;     ///< worst failing cases whose tensors are kept
+  int jobs = 0;                 ///< cases at once; 0: as many as there are cores
+  std::int64_t keep = 20;       ///< worst failing cases whose tensors are kept
   std::string backend_options;  ///< "key=value" lines for the backend
 };
 

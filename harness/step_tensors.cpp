@@ -18,7 +18,8 @@ std::vector<std::int64_t> shape_of(const CallLayout& layout, std::int64_t column
   return {layout.num_rows, columns};
 }
 
-std::vector<std::int64_t> with(std::vector<std::int64_t> shape, std::initializer_list<std::int64_t> more) {
+std::vector<std::int64_t> with(std::vector<std::int64_t> shape,
+                               std::initializer_list<std::int64_t> more) {
   shape.insert(shape.end(), more);
   return shape;
 }
@@ -45,10 +46,15 @@ std::vector<std::int64_t> key_coordinates(const Problem& problem) {
   return coordinates;
 }
 
-StepTensors::StepTensors(Arena& arena, const Program& program, const Values& values, const RopeTable& table,
-                         const CallLayout& layout, const ResolvedCall& resolved, std::int64_t call_number,
+StepTensors::StepTensors(Arena& arena, const Program& program, const Values& values,
+                         const RopeTable& table, const CallLayout& layout,
+                         const ResolvedCall& resolved, std::int64_t call_number,
                          std::int64_t max_position)
-    : program_(program), values_(values), table_(table), call_number_(call_number), max_position_(max_position) {
+    : program_(program),
+      values_(values),
+      table_(table),
+      call_number_(call_number),
+      max_position_(max_position) {
   const std::vector<std::int64_t> q_coordinates = query_coordinates(resolved.problem);
   const std::vector<std::int64_t> k_coordinates = key_coordinates(resolved.problem);
   args.struct_size = sizeof args;
@@ -75,8 +81,9 @@ void StepTensors::make_rows(Arena& arena, const CallLayout& layout) {
     // Query column c stands at kv column kv_len - q_len + c, so one tensor can hold all three.
     const int column_axis = layout.form == Form::packed ? 0 : 1;
     const int head_axis = column_axis + 1;
-    const Tensor fused(arena, dtype, with(shape_of(layout, layout.k_columns),
-                                          {q_heads + 2 * kv_heads, std::max(head_dim, v_head_dim)}));
+    const Tensor fused(arena, dtype,
+                       with(shape_of(layout, layout.k_columns),
+                            {q_heads + 2 * kv_heads, std::max(head_dim, v_head_dim)}));
     const auto part = [&](std::int64_t first_head, std::int64_t heads, std::int64_t width) {
       return fused.slice(head_axis, first_head, heads).slice(head_axis + 1, 0, width);
     };
@@ -101,9 +108,11 @@ void StepTensors::fill_rows(Tensor& tensor, TensorRole role, const std::vector<s
     for (std::int64_t head = 0; head < heads; ++head) {
       if (cells[cell] == kNoToken) {
         const std::uint64_t name = (static_cast<std::uint64_t>(call_number_) << 32) + cell;
-        garbage_row(program_.placement.garbage, program_.values, role, name, static_cast<int>(head), numbers);
+        garbage_row(program_.placement.garbage, program_.values, role, name, static_cast<int>(head),
+                    numbers);
       } else {
-        values_.row(role, tokens[static_cast<std::size_t>(cells[cell])].content, static_cast<int>(head), numbers);
+        values_.row(role, tokens[static_cast<std::size_t>(cells[cell])].content,
+                    static_cast<int>(head), numbers);
       }
       tensor.write_row(static_cast<std::int64_t>(cell) * heads + head, numbers);
     }
@@ -120,8 +129,10 @@ void StepTensors::add_positions(Arena& arena, const CallLayout& layout,
                              const std::vector<std::int64_t>& coordinates, std::int64_t columns) {
     std::vector<std::int64_t> ids(cells.size());
     for (std::size_t i = 0; i < cells.size(); ++i) {
-      ids[i] = cells[i] == kNoToken ? static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(max_position_)))
-                                    : coordinates[static_cast<std::size_t>(cells[i])];
+      ids[i] =
+          cells[i] == kNoToken
+              ? static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(max_position_)))
+              : coordinates[static_cast<std::size_t>(cells[i])];
     }
     return index_tensor(arena, dtype, shape_of(layout, columns), ids);
   };
@@ -135,20 +146,24 @@ void StepTensors::add_token_tables(Arena& arena, const CallLayout& layout,
                                    const std::vector<std::int64_t>& q_coordinates,
                                    const std::vector<std::int64_t>& k_coordinates) {
   if (program_.placement.rope_form != RopeForm::tables_by_token) return;
-  const auto fill = [&](const std::vector<std::int64_t>& cells, const std::vector<std::int64_t>& coordinates,
-                        std::int64_t columns, double magnitude, Tensor& cos, Tensor& sin) {
-    cos = Tensor(arena, ROPECHECK_DTYPE_F32, with(shape_of(layout, columns), {table_width(program_)}));
-    sin = Tensor(arena, ROPECHECK_DTYPE_F32, with(shape_of(layout, columns), {table_width(program_)}));
+  const auto fill = [&](const std::vector<std::int64_t>& cells,
+                        const std::vector<std::int64_t>& coordinates, std::int64_t columns,
+                        double magnitude, Tensor& cos, Tensor& sin) {
+    cos = Tensor(arena, ROPECHECK_DTYPE_F32,
+                 with(shape_of(layout, columns), {table_width(program_)}));
+    sin = Tensor(arena, ROPECHECK_DTYPE_F32,
+                 with(shape_of(layout, columns), {table_width(program_)}));
     std::vector<double> cos_row, sin_row;
     for (std::size_t i = 0; i < cells.size(); ++i) {
       if (cells[i] == kNoToken) continue;  // stays NaN: a pad has no rotation
-      table_row(table_, RopeForm::tables_by_token, coordinates[static_cast<std::size_t>(cells[i])], magnitude,
-                cos_row, sin_row);
+      table_row(table_, RopeForm::tables_by_token, coordinates[static_cast<std::size_t>(cells[i])],
+                magnitude, cos_row, sin_row);
       cos.write_row(static_cast<std::int64_t>(i), cos_row);
       sin.write_row(static_cast<std::int64_t>(i), sin_row);
     }
   };
-  fill(layout.query_cells, q_coordinates, layout.q_columns, table_.magnitude_q, query_cos_, query_sin_);
+  fill(layout.query_cells, q_coordinates, layout.q_columns, table_.magnitude_q, query_cos_,
+       query_sin_);
   fill(layout.key_cells, k_coordinates, layout.k_columns, table_.magnitude_k, key_cos_, key_sin_);
   args.query_cos = query_cos_.abi();
   args.query_sin = query_sin_.abi();
@@ -160,7 +175,8 @@ void StepTensors::add_structure(Arena& arena, const CallLayout& layout) {
   const std::int32_t dtype = dtype_of(program_.placement.index_type);
   if (!layout.keep_mask.empty()) {
     const std::vector<std::int64_t> keep(layout.keep_mask.begin(), layout.keep_mask.end());
-    keep_mask_ = index_tensor(arena, ROPECHECK_DTYPE_U8, {layout.num_rows, layout.mask_columns}, keep);
+    keep_mask_ =
+        index_tensor(arena, ROPECHECK_DTYPE_U8, {layout.num_rows, layout.mask_columns}, keep);
     args.keep_mask = keep_mask_.abi();
   }
   if (layout.form == Form::packed) {
@@ -170,7 +186,8 @@ void StepTensors::add_structure(Arena& arena, const CallLayout& layout) {
     args.cu_seqlens_kv = cu_seqlens_kv_.abi();
   }
   if (program_.placement.cache == CacheOwner::caller) {
-    slot_mapping_ = index_tensor(arena, dtype, shape_of(layout, layout.q_columns), layout.slot_mapping);
+    slot_mapping_ =
+        index_tensor(arena, dtype, shape_of(layout, layout.q_columns), layout.slot_mapping);
     seq_lens_ = index_tensor(arena, dtype, {layout.num_rows}, layout.seq_lens);
     args.slot_mapping = slot_mapping_.abi();
     args.seq_lens = seq_lens_.abi();
@@ -180,9 +197,9 @@ void StepTensors::add_structure(Arena& arena, const CallLayout& layout) {
     sequence_ids_ = index_tensor(arena, dtype, {layout.num_rows}, ids);
     args.sequence_ids = sequence_ids_.abi();
   }
-  for (const Tensor* tensor : {&position_ids_, &key_position_ids_, &keep_mask_, &cu_seqlens_q_, &cu_seqlens_kv_,
-                               &query_cos_, &query_sin_, &key_cos_, &key_sin_, &slot_mapping_, &seq_lens_,
-                               &sequence_ids_}) {
+  for (const Tensor* tensor : {&position_ids_, &key_position_ids_, &keep_mask_, &cu_seqlens_q_,
+                               &cu_seqlens_kv_, &query_cos_, &query_sin_, &key_cos_, &key_sin_,
+                               &slot_mapping_, &seq_lens_, &sequence_ids_}) {
     if (tensor->given()) roots_.push_back(*tensor);
   }
 }

@@ -20,8 +20,8 @@ class StepTensors {
   /// `values` and `table` are as handed over (handed.hpp); `call_number` makes garbage differ from
   /// call to call.
   StepTensors(Arena& arena, const Program& program, const Values& values, const RopeTable& table,
-              const CallLayout& layout,
-              const ResolvedCall& resolved, std::int64_t call_number, std::int64_t max_position);
+              const CallLayout& layout, const ResolvedCall& resolved, std::int64_t call_number,
+              std::int64_t max_position);
   StepTensors(const StepTensors&) = delete;
   StepTensors& operator=(const StepTensors&) = delete;
 
@@ -38,7 +38,8 @@ class StepTensors {
   void make_rows(Arena& arena, const CallLayout& layout);
   void fill_rows(Tensor& tensor, TensorRole role, const std::vector<std::int64_t>& cells,
                  const std::vector<TokenRef>& tokens);
-  void add_positions(Arena& arena, const CallLayout& layout, const std::vector<std::int64_t>& q_coordinates,
+  void add_positions(Arena& arena, const CallLayout& layout,
+                     const std::vector<std::int64_t>& q_coordinates,
                      const std::vector<std::int64_t>& k_coordinates);
   void add_token_tables(Arena& arena, const CallLayout& layout,
                         const std::vector<std::int64_t>& q_coordinates,

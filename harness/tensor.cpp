@@ -42,7 +42,8 @@ FloatFormat float_format(std::int32_t dtype) {
 }
 
 bool is_integer(std::int32_t dtype) {
-  return dtype == ROPECHECK_DTYPE_I32 || dtype == ROPECHECK_DTYPE_I64 || dtype == ROPECHECK_DTYPE_U8;
+  return dtype == ROPECHECK_DTYPE_I32 || dtype == ROPECHECK_DTYPE_I64 ||
+         dtype == ROPECHECK_DTYPE_U8;
 }
 
 template <typename T>
@@ -84,8 +85,8 @@ std::uint16_t encode_16_bit(FloatFormat format, double value) {
     return static_cast<std::uint16_t>(encode(format, value));
   }
   const std::uint64_t mantissa = (bits >> dropped) & ((std::uint64_t{1} << mantissa_bits) - 1);
-  return static_cast<std::uint16_t>((bits >> 63 << 15) | (static_cast<std::uint64_t>(exponent) << mantissa_bits) |
-                                    mantissa);
+  return static_cast<std::uint16_t>(
+      (bits >> 63 << 15) | (static_cast<std::uint64_t>(exponent) << mantissa_bits) | mantissa);
 }
 
 /// A strided row of one type.
@@ -97,7 +98,8 @@ void load_row(const std::byte* place, std::size_t step, std::span<double> values
   }
 }
 template <typename Number, typename Store>
-void store_row(std::byte* place, std::size_t step, std::span<const double> values, Store&& convert) {
+void store_row(std::byte* place, std::size_t step, std::span<const double> values,
+               Store&& convert) {
   for (const double value : values) {
     store<Number>(place, convert(value));
     place += step;
@@ -123,11 +125,12 @@ std::int32_t dtype_of(IndexType type) {
 void Arena::Free::operator()(std::byte* block) const { std::free(block); }
 
 std::byte* Arena::allocate(std::size_t size_bytes) {
-  const std::size_t rounded = (std::max<std::size_t>(size_bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
+  const std::size_t rounded =
+      (std::max<std::size_t>(size_bytes, 1) + kAlignment - 1) / kAlignment * kAlignment;
   auto* block = static_cast<std::byte*>(std::aligned_alloc(kAlignment, rounded));
   if (block == nullptr) {
-    fail(ErrorCode::load, "out of memory: {} bytes for one tensor; run fewer --jobs or a smaller suite",
-         size_bytes);
+    fail(ErrorCode::load,
+         "out of memory: {} bytes for one tensor; run fewer --jobs or a smaller suite", size_bytes);
   }
   blocks_.emplace_back(block);
   return block;
@@ -160,8 +163,9 @@ Tensor Tensor::slice(int axis, std::int64_t begin, std::int64_t count) const {
   ROPECHECK_CHECK(axis < abi_.rank && begin >= 0 && count >= 0 && begin + count <= abi_.shape[axis],
                   "slice [{}, {}) of axis {}", begin, begin + count, axis);
   Tensor view = *this;
-  view.abi_.data = static_cast<std::byte*>(abi_.data) +
-                   static_cast<std::size_t>(begin * abi_.stride_elems[axis]) * element_size(abi_.dtype);
+  view.abi_.data =
+      static_cast<std::byte*>(abi_.data) +
+      static_cast<std::size_t>(begin * abi_.stride_elems[axis]) * element_size(abi_.dtype);
   view.abi_.shape[axis] = count;
   view.shape_[static_cast<std::size_t>(axis)] = count;
   return view;
@@ -179,7 +183,8 @@ std::byte* Tensor::at(std::int64_t element) const {
     offset += element % shape_[axis] * abi_.stride_elems[axis];
     element /= shape_[axis];
   }
-  return static_cast<std::byte*>(abi_.data) + static_cast<std::size_t>(offset) * element_size(abi_.dtype);
+  return static_cast<std::byte*>(abi_.data) +
+         static_cast<std::size_t>(offset) * element_size(abi_.dtype);
 }
 
 void Tensor::fill_unwritten() {
@@ -190,31 +195,38 @@ void Tensor::fill_unwritten() {
 }
 
 void Tensor::write_row(std::int64_t row, std::span<const double> values) {
-  ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}", values.size());
+  ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}",
+                  values.size());
   std::byte* place = at(row * shape_.back());
-  const auto step = static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
+  const auto step =
+      static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
   switch (abi_.dtype) {
-    case ROPECHECK_DTYPE_F64: return store_row<double>(place, step, values, [](double x) { return x; });
+    case ROPECHECK_DTYPE_F64:
+      return store_row<double>(place, step, values, [](double x) { return x; });
     case ROPECHECK_DTYPE_F32:
       return store_row<float>(place, step, values, [](double x) { return static_cast<float>(x); });
     default:
-      return store_row<std::uint16_t>(place, step, values, [format = float_format(abi_.dtype)](double x) {
-        return encode_16_bit(format, x);
-      });
+      return store_row<std::uint16_t>(
+          place, step, values,
+          [format = float_format(abi_.dtype)](double x) { return encode_16_bit(format, x); });
   }
 }
 
 void Tensor::read_row(std::int64_t row, std::span<double> values) const {
-  ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}", values.size());
+  ROPECHECK_CHECK(static_cast<std::int64_t>(values.size()) == shape_.back(), "row of {}",
+                  values.size());
   const std::byte* place = at(row * shape_.back());
-  const auto step = static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
+  const auto step =
+      static_cast<std::size_t>(abi_.stride_elems[abi_.rank - 1]) * element_size(abi_.dtype);
   switch (abi_.dtype) {
-    case ROPECHECK_DTYPE_F64: return load_row<double>(place, step, values, [](double x) { return x; });
+    case ROPECHECK_DTYPE_F64:
+      return load_row<double>(place, step, values, [](double x) { return x; });
     case ROPECHECK_DTYPE_F32:
       return load_row<float>(place, step, values, [](float x) { return static_cast<double>(x); });
     default:
-      return load_row<std::uint16_t>(place, step, values, [&table = decode_table(float_format(abi_.dtype))](
-                                                              std::uint16_t bits) { return table[bits]; });
+      return load_row<std::uint16_t>(place, step, values,
+                                     [&table = decode_table(float_format(abi_.dtype))](
+                                         std::uint16_t bits) { return table[bits]; });
   }
 }
 
@@ -253,7 +265,8 @@ std::vector<std::byte> Tensor::bytes() const {
 
 std::vector<std::int64_t> Tensor::read_ints() const {
   std::vector<std::int64_t> values(static_cast<std::size_t>(size()));
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = read_int(static_cast<std::int64_t>(i));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = read_int(static_cast<std::int64_t>(i));
   return values;
 }
 
@@ -265,7 +278,8 @@ std::size_t Tensor::digest() const {
 Tensor index_tensor(Arena& arena, std::int32_t dtype, std::vector<std::int64_t> shape,
                     std::span<const std::int64_t> values) {
   Tensor tensor(arena, dtype, std::move(shape));
-  ROPECHECK_CHECK(tensor.size() == static_cast<std::int64_t>(values.size()), "{} index values", values.size());
+  ROPECHECK_CHECK(tensor.size() == static_cast<std::int64_t>(values.size()), "{} index values",
+                  values.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     tensor.write_int(static_cast<std::int64_t>(i), values[i]);
   }

@@ -59,9 +59,9 @@ class Tensor {
   void read_row(std::int64_t row, std::span<double> values) const;
   void write_int(std::int64_t element, std::int64_t value);
   [[nodiscard]] std::int64_t read_int(std::int64_t element) const;
-  [[nodiscard]] std::vector<double> read_all() const;       ///< floating point, C order
+  [[nodiscard]] std::vector<double> read_all() const;  ///< floating point, C order
   [[nodiscard]] std::vector<std::int64_t> read_ints() const;
-  [[nodiscard]] std::vector<std::byte> bytes() const;       ///< of a contiguous tensor
+  [[nodiscard]] std::vector<std::byte> bytes() const;  ///< of a contiguous tensor
 
   /// A digest of the bytes of a contiguous tensor, to see whether they changed.
   [[nodiscard]] std::size_t digest() const;

@@ -11,10 +11,11 @@
 namespace ropecheck {
 namespace {
 
-/// Query rows (queries times heads that share a key head) of one tile; a multiple of the 24 and 12
-/// rows that kernels of Eigen's product work on with 64-byte and 32-byte vectors.
-constexpr std::int64_t kTileRows = 240;
-constexpr std::int64_t kTileRowsWithSigma = 288;
+/// Query rows (queries times heads that share a key head) of one tile: a multiple of the 24 rows
+/// that Eigen's product takes at a time with 64-byte vectors (12 with 32-byte ones); fewer with sigma,
+/// which has more to keep in the cache beside them.
+constexpr std::int64_t kTileRows = 288;
+constexpr std::int64_t kTileRowsWithSigma = 192;
 constexpr std::int64_t kGroupBytes = std::int64_t{16} << 20;
 /// Where the exact query term is summed over windows, one row takes as much as a matrix of keys.
 constexpr std::int64_t kGroupBytesWithQueryError = std::int64_t{128} << 20;
@@ -90,8 +91,10 @@ class AttentionSolver {
   void run() {
     std::size_t largest = 1;
     for (const auto& heads : plan_.q_heads_of) largest = std::max(largest, heads.size());
-    const std::vector<QueryTile> tiles = cut_tiles(
-        plan_.problem, std::max<std::int64_t>(1, (plan_.options.sigma ? kTileRowsWithSigma : kTileRows) / static_cast<std::int64_t>(largest)));
+    const std::int64_t tile_rows = plan_.options.sigma ? kTileRowsWithSigma : kTileRows;
+    const std::int64_t tile_queries =
+        std::max<std::int64_t>(1, tile_rows / static_cast<std::int64_t>(largest));
+    std::vector<QueryTile> tiles = cut_tiles(plan_.problem, tile_queries);
     const KeyRange hull = hull_of(tiles);
     const bool one_window = num_windows(hull) <= 1;
     const bool keep_query_error = plan_.exact_query_error() && !one_window;
@@ -100,6 +103,9 @@ class AttentionSolver {
                                      static_cast<std::int64_t>(sizeof(double));
     const std::int64_t max_queries = std::max<std::int64_t>(1, budget / query_bytes);
 
+    if (keep_query_error && max_queries < tile_queries) {
+      tiles = cut_tiles(plan_.problem, max_queries);
+    }
     QueryGroup group(plan_, keep_query_error);
     for (std::size_t begin = 0; begin < tiles.size();) {
       std::size_t end = begin + 1;

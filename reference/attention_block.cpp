@@ -29,8 +29,8 @@ AttentionBlock::AttentionBlock(const AttentionPlan& plan, const RowBlock& rows,
   for (const Span& span : spans_) {
     first_column_.push_back(column);
     num_columns = std::max(num_columns, column + span.num_keys());
-    if (plan.options.sigma)
-      column += span.num_keys();  // else each span takes the place of the last
+    // without sigma each span takes the place of the last
+    if (plan.options.sigma) column += span.num_keys();
   }
   scratch_.scores.resize(num_columns * rows_.num_rows);
 }

@@ -27,7 +27,7 @@ struct Scratch {
 /// One tile and key head against one window of keys.
 /// Without sigma: add_plain() over all windows, one pass with a running maximum.
 /// With sigma, which needs the final maximum and sum in the variance of every logit: measure() over
-/// all windows, then accumulate() over all windows; a block that does both computes its logits once.
+/// all windows, then accumulate() over all windows; a block that does both has its logits once.
 class AttentionBlock {
  public:
   AttentionBlock(const AttentionPlan& plan, const RowBlock& rows, const KeyWindow& window,

@@ -7,8 +7,9 @@
 namespace ropecheck {
 namespace {
 
-/// Keys of a span in which visibility changes: few, since its products are partly wasted; a multiple
-/// of the rows that a product works on at a time, so that none are left over where rows follow keys.
+/// Keys of a span in which visibility changes: few, since its products are partly wasted; a
+/// multiple of the 24 rows that a product takes at a time, so that none are left over where the
+/// rows that see a span follow its keys.
 constexpr std::int64_t kMaskedKeys = 48;
 
 KeyRange hull_of(std::span<const KeyRange> ranges) {

@@ -17,8 +17,8 @@ struct QueryTile {
   [[nodiscard]] int num_queries() const { return static_cast<int>(end - begin); }
 };
 
-/// Cuts all queries into tiles of at most `max_queries`, and wherever the next query sees nothing in
-/// the hull of those before, so that sequences side by side do not share products.
+/// Cuts all queries into tiles of at most `max_queries`, and wherever the next query sees nothing
+/// in the hull of those before, so that sequences side by side do not share products.
 [[nodiscard]] std::vector<QueryTile> cut_tiles(const Problem& problem, std::int64_t max_queries);
 
 /// A stretch of keys and the queries of a tile that see any of them.
@@ -32,7 +32,7 @@ struct Span {
 };
 
 /// Keys of the longest span, which is the inner length of one product.
-inline constexpr std::int64_t kSpanKeys = 256;
+inline constexpr std::int64_t kSpanKeys = 192;
 
 /// Covers what `tile` sees of the keys in `window`; a key that nobody sees is in no span.
 [[nodiscard]] std::vector<Span> find_spans(const Problem& problem, const QueryTile& tile,

@@ -4,7 +4,8 @@
 namespace ropecheck {
 
 void fail_check(const char* condition, const std::string& message, std::source_location where) {
-  fail(ErrorCode::internal, "ropecheck is wrong at {}:{}: '{}' does not hold ({}); please report this",
+  fail(ErrorCode::internal,
+       "ropecheck is wrong at {}:{}: '{}' does not hold ({}); please report this",
        where.file_name(), where.line(), condition, message);
 }
 

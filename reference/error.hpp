@@ -42,7 +42,7 @@ template <typename... Args>
 }  // namespace ropecheck
 
 /// Guards an invariant of ours, in every build type. A failure is a bug of ropecheck and is loud.
-#define ROPECHECK_CHECK(condition, ...)                                   \
-  do {                                                                    \
+#define ROPECHECK_CHECK(condition, ...)                                              \
+  do {                                                                               \
     if (!(condition)) ::ropecheck::fail_check(#condition, fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -5,8 +5,8 @@
 
 namespace ropecheck {
 
-/// Below it exp_block gives zero: squares of what is left stay normal numbers, and e^-300 is nothing
-/// beside a largest probability of at least 1/num_keys.
+/// Below it exp_block gives zero: squares of what is left stay normal numbers, and e^-300 is
+/// nothing beside a largest probability of at least 1/num_keys.
 inline constexpr double kExpFloor = -300;
 
 /// out[i] = e^(x[i] - shift[i]), added to sum[i], for x[i] <= shift[i]. x and out may be the same.

@@ -30,14 +30,10 @@ constexpr Layout kDouble{52, 11, "f64"};
 
 constexpr Layout layout_of(FloatFormat format) {
   switch (format) {
-    case FloatFormat::f64:
-      return kDouble;
-    case FloatFormat::f32:
-      return {23, 8, "f32"};
-    case FloatFormat::f16:
-      return {10, 5, "f16"};
-    case FloatFormat::bf16:
-      return {7, 8, "bf16"};
+    case FloatFormat::f64: return kDouble;
+    case FloatFormat::f32: return {23, 8, "f32"};
+    case FloatFormat::f16: return {10, 5, "f16"};
+    case FloatFormat::bf16: return {7, 8, "bf16"};
   }
   return kDouble;
 }
@@ -94,12 +90,9 @@ int size_bytes(FloatFormat format) { return layout_of(format).total_bits() / 8; 
 
 double round_to(FloatFormat format, double value) {
   switch (format) {
-    case FloatFormat::f64:
-      return value;
-    case FloatFormat::f32:
-      return static_cast<double>(static_cast<float>(value));
-    default:
-      return round_narrow(layout_of(format), value);
+    case FloatFormat::f64: return value;
+    case FloatFormat::f32: return static_cast<double>(static_cast<float>(value));
+    default: return round_narrow(layout_of(format), value);
   }
 }
 

@@ -19,8 +19,8 @@ using RowMatrixView = Eigen::Map<RowMatrix, 0, Eigen::OuterStride<>>;
 using ConstRowMatrixView = Eigen::Map<const RowMatrix, 0, Eigen::OuterStride<>>;
 
 /// Numbers that are written before they are read; grows, and keeps its memory.
-/// Always at the start of a cache line: some products sum in an order that depends on alignment, and
-/// results must not depend on where memory happens to be.
+/// Always at the start of a cache line: some products sum in an order that depends on alignment,
+/// and results must not depend on where memory happens to be.
 class Buffer {
  public:
   double* resize(std::int64_t count) {
@@ -50,7 +50,7 @@ struct WindowContent {
   bool covariances = true;  ///< within their pairs
 };
 
-/// Rows of all heads, those of one head side by side, so that a product reads one stretch of memory.
+/// Rows of all heads, those of one head side by side: a product reads one stretch of memory.
 class HeadRows {
  public:
   HeadRows(int num_heads, int width) : num_heads_(num_heads), width_(width) {}

@@ -12,7 +12,7 @@ namespace ropecheck {
 /// How sums round.
 enum class SumRounding { nearest, toward_zero };
 
-/// Where a kernel is allowed to round, and how coarsely: unit roundoffs u of each stage (0 = exact).
+/// Where a kernel is allowed to round, and how coarsely: unit roundoffs u of each stage, 0 = exact.
 /// The user declares it; it decides every limit (reference/README.md, "sigma").
 struct Profile {
   std::string name;
@@ -35,10 +35,10 @@ struct Profile {
   double dot_chain = 0;  ///< longest chain of dependent additions in q.k; 0: head_dim
   double row_block = 0;  ///< keys of one block of a blocked softmax; 0: one plain loop over the row
   SumRounding sum_rounding = SumRounding::nearest;
-  double probs_min_normal = 0;     ///< probabilities below it may be flushed to zero; 0: none are
-  double probs_spacing = 0;        ///< spacing of normalised probabilities near zero (2^-24 where
-                                   ///< they are stored in float16); 0: none
-  bool phase_recurrence = false;   ///< angles by repeated multiplication: u_phase grows as sqrt(i+1)
+  double probs_min_normal = 0;    ///< probabilities below it may be flushed to zero; 0: none are
+  double probs_spacing = 0;       ///< spacing of normalised probabilities near zero (2^-24 where
+                                  ///< they are stored in float16); 0: none
+  bool phase_recurrence = false;  ///< angles by repeated multiplication: u_phase sqrt(i+1)
 
   /// Longest chain of dependent additions over `num_keys` visible keys:
   /// num_keys, or row_block + num_keys / row_block.

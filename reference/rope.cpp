@@ -50,9 +50,7 @@ std::vector<DoubleDouble> inv_freq_linear(double rope_theta, int rotary_dim, dou
 RopeTable make_rope_table(const RopeRule& rule, int rotary_dim, PairLayout layout) {
   RopeTable table;
   switch (rule.type) {
-    case RopeType::default_:
-      table.inv_freq = inv_freq_default(rule.rope_theta, rotary_dim);
-      break;
+    case RopeType::default_: table.inv_freq = inv_freq_default(rule.rope_theta, rotary_dim); break;
     case RopeType::linear:
       table.inv_freq = inv_freq_linear(rule.rope_theta, rotary_dim, rule.factor);
       break;

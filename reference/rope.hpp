@@ -28,8 +28,8 @@ enum class RopeType { default_, linear };
 /// A rule with its parameters, as a checkpoint's configuration states them.
 struct RopeRule {
   RopeType type = RopeType::default_;
-  double rope_theta = 10000;               ///< base of the geometric series
-  double factor = 1;                       ///< linear: positions are divided by it
+  double rope_theta = 10000;                  ///< base of the geometric series
+  double factor = 1;                          ///< linear: positions are divided by it
   std::int64_t original_max_position = 4096;  ///< trained length [tokens]; these rules ignore it
 
   [[nodiscard]] bool operator==(const RopeRule&) const = default;

@@ -26,8 +26,8 @@ SigmaModel::SigmaModel(const Profile& profile, const HeadShape& shape) : profile
   key_squares = shape.head_dim * sum / 3;
   logit_squares = sum * dot_chain / 9 + squared(profile.logits) / 3;
   if (profile.sum_rounding == SumRounding::toward_zero) {
-    // every addition takes up to 2 u_sum off the sum so far, 0.7 u_sum on average; the sum so far is
-    // at most about what it ends as, with a random walk of sum_d q'_d^2 k'_d^2 beside it
+    // every addition takes up to 2 u_sum off the sum so far, 0.7 u_sum on average; the sum so far
+    // is at most about what it ends as, with a random walk of sum_d q'_d^2 k'_d^2 beside it
     key_squares += squared(dot_chain * profile.sum) / 2;
     logit_squares += squared(dot_chain * profile.sum) / 2;
   }

@@ -6,8 +6,8 @@
 
 namespace ropecheck {
 
-/// `profile` with the reference's own roundings in every stage where it has any, so that sigma never
-/// falls below what double itself leaves: each u becomes sqrt(u^2 + u_double^2).
+/// `profile` with the reference's own roundings in every stage where it has any, so that sigma
+/// never falls below what double itself leaves: each u becomes sqrt(u^2 + u_double^2).
 [[nodiscard]] Profile with_own_error(Profile profile);
 
 /// Share of a row's sums in its variance: depends on the number of visible keys alone.

@@ -25,7 +25,9 @@ struct Array {
 
   Array() = default;
   Array(std::int64_t num_rows, int num_heads, int num_channels)
-      : rows(num_rows), heads(num_heads), channels(num_channels),
+      : rows(num_rows),
+        heads(num_heads),
+        channels(num_channels),
         values(static_cast<std::size_t>(num_rows) * static_cast<std::size_t>(num_heads) *
                static_cast<std::size_t>(num_channels)) {}
   [[nodiscard]] double* row(std::int64_t row, int head) {
@@ -40,17 +42,19 @@ struct Array {
 struct Answer {
   Array expected;
   Array sigma;  ///< empty if not asked for; zero where the value is exact
-  /// [rows * heads], 1 where the first-order model does not hold (DESIGN: "where it holds");
+  /// [rows * heads], 1 where the first-order model does not hold (README.md, "sigma");
   /// attention_output only, else empty.
   std::vector<std::uint8_t> ill_conditioned;
-  Array lse;        ///< [queries, num_q_heads, 1] natural log-sum-exp; -inf for empty rows; attention_output only
+  /// [queries, num_q_heads, 1] natural log-sum-exp; -inf for empty rows; attention_output only.
+  Array lse;
   Array lse_sigma;  ///< its deviation; empty if sigma was not asked for
 };
 
 struct SolveOptions {
   bool sigma = true;
-  /// Use the exact term for the query's rounding (common to all keys) instead of taking logit errors
-  /// as independent over keys: due for V = K, ramp or one-hot V, and wherever rows are few.
+  /// Use the exact term for the query's rounding (common to all keys) instead of taking logit
+  /// errors as independent over keys, and let the phase error move both values of a pair: due for
+  /// V = K, ramp or one-hot V, and wherever rows are few.
   /// Costs head_dim * v_head_dim per (query, key) pair.
   bool exact_query_error = true;
 };

@@ -45,7 +45,8 @@ int export_cases(const ExportCommand& command) {
   write_output(command.json, json.dump(2) + "\n");
   if (command.json != "-") {
     std::cout << fmt::format(
-        "{}: {} cases, {} executions to fill; left out: {} cases whose cache belongs to the caller\n"
+        "{}: {} cases, {} executions to fill; left out: {} cases whose cache belongs to the "
+        "caller\n"
         "Fill the outputs (see fixtures/offline/fill.py), then: ropecheck judge {} outputs.h5\n",
         command.path, count.cases, count.executions, count.left_out, command.path);
   }
@@ -110,7 +111,9 @@ Action setup_export(CLI::App& app) {
 
 Action setup_judge(CLI::App& app) {
   const auto command = std::make_shared<JudgeCommand>();
-  app.add_option("cases", command->cases, "A bundle that `export` wrote")->type_name("CASES.h5")->required();
+  app.add_option("cases", command->cases, "A bundle that `export` wrote")
+      ->type_name("CASES.h5")
+      ->required();
   app.add_option("outputs", command->outputs_path, "What a kernel answered to it")
       ->type_name("OUTPUTS.h5")
       ->required();
@@ -131,11 +134,16 @@ Action setup_fill(CLI::App& app) {
   app.add_option("--backend", command->backend.backend, "As for `run`")
       ->type_name("PATH|NAME")
       ->capture_default_str();
-  app.add_option("--option", command->backend.options, "Handed to the backend; may be given more than once")
+  app.add_option("--option", command->backend.options,
+                 "Handed to the backend; may be given more than once")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_option("cases", command->cases, "A bundle that `export` wrote")->type_name("CASES.h5")->required();
-  app.add_option("outputs", command->outputs, "Where the answers go")->type_name("OUTPUTS.h5")->required();
+  app.add_option("cases", command->cases, "A bundle that `export` wrote")
+      ->type_name("CASES.h5")
+      ->required();
+  app.add_option("outputs", command->outputs, "Where the answers go")
+      ->type_name("OUTPUTS.h5")
+      ->required();
   return [command] { return fill(*command); };
 }
 

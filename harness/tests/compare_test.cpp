@@ -40,12 +40,13 @@ TEST_CASE("wrong numbers fail whatever they look like") {
   CHECK(compare(kInfinity, 1, 0.1).verdict == Verdict::failed);
   CHECK(compare(-kInfinity, 1, 0.1).verdict == Verdict::failed);
   CHECK(compare(kInfinity, -kInfinity, 0.1).verdict == Verdict::failed);
-  CHECK(compare(0, 1, 0.1).verdict == Verdict::failed);        // all zeros
-  CHECK(compare(-1, 1, 0.1).verdict == Verdict::failed);       // sign
-  CHECK(compare(0.1, -1, 0.1).verdict == Verdict::failed);     // negative reference
-  CHECK(compare(1, 0, 0.1).verdict == Verdict::failed);        // zero reference
-  CHECK(compare(1e-30, 0, 0).verdict == Verdict::failed);      // exact zero is due
-  CHECK(compare(1, 2, kNaN).verdict == Verdict::failed);       // a sigma that is no number judges nothing as right
+  CHECK(compare(0, 1, 0.1).verdict == Verdict::failed);     // all zeros
+  CHECK(compare(-1, 1, 0.1).verdict == Verdict::failed);    // sign
+  CHECK(compare(0.1, -1, 0.1).verdict == Verdict::failed);  // negative reference
+  CHECK(compare(1, 0, 0.1).verdict == Verdict::failed);     // zero reference
+  CHECK(compare(1e-30, 0, 0).verdict == Verdict::failed);   // exact zero is due
+  CHECK(compare(1, 2, kNaN).verdict ==
+        Verdict::failed);  // a sigma that is no number judges nothing as right
 }
 
 TEST_CASE("right numbers pass up to the bound and no further") {
@@ -55,7 +56,8 @@ TEST_CASE("right numbers pass up to the bound and no further") {
   CHECK(compare(1 + kMaxZ * 0.125 + 1e-9, 1, 0.125).verdict == Verdict::failed);
   CHECK(compare(1 - kMaxZ * 0.125, 1, 0.125).verdict == Verdict::passed);
   CHECK(compare(kInfinity, kInfinity, 1).verdict == Verdict::passed);
-  CHECK(Comparison(FloatFormat::f32).finish("reference", Point::attention_output).verdict == Verdict::passed);
+  CHECK(Comparison(FloatFormat::f32).finish("reference", Point::attention_output).verdict ==
+        Verdict::passed);
 }
 
 TEST_CASE("one bad element in a large tensor is found and named") {
@@ -108,7 +110,8 @@ TEST_CASE("the worst row and the worst head are those with the greatest root mea
   const std::vector<double> expected(4, 0.0), sigma(4, 1.0), calm(4, 0.5), wild(4, 3.0);
   for (int token = 0; token < 8; ++token) {
     for (int head = 0; head < 2; ++head) {
-      comparison.add_row(head == 1 && token == 5 ? wild : calm, expected, sigma, place(token, head));
+      comparison.add_row(head == 1 && token == 5 ? wild : calm, expected, sigma,
+                         place(token, head));
     }
   }
   const CheckResult result = comparison.finish("reference", Point::attention_output);

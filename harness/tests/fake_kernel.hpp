@@ -14,7 +14,8 @@ namespace ropecheck {
 class SpoiledKernel final : public Kernel {
  public:
   using Spoil = std::function<Reply(const ropecheck_step_args& args, Reply reply)>;
-  SpoiledKernel(const std::string& backend, Spoil spoil) : live_(load_backend(backend)), spoil_(std::move(spoil)) {}
+  SpoiledKernel(const std::string& backend, Spoil spoil)
+      : live_(load_backend(backend)), spoil_(std::move(spoil)) {}
 
   std::string name() const override { return "spoiled"; }
   std::string version() const override { return ""; }
@@ -34,7 +35,8 @@ class SpoiledKernel final : public Kernel {
  private:
   class Session final : public KernelSession {
    public:
-    Session(std::unique_ptr<KernelSession> live, Spoil spoil) : live_(std::move(live)), spoil_(std::move(spoil)) {}
+    Session(std::unique_ptr<KernelSession> live, Spoil spoil)
+        : live_(std::move(live)), spoil_(std::move(spoil)) {}
     Reply rotate(const ropecheck_rotate_args& args) override { return live_->rotate(args); }
     Reply step(const ropecheck_step_args& args) override { return spoil_(args, live_->step(args)); }
     Reply edit_cache(const ropecheck_edit_args& args) override { return live_->edit_cache(args); }

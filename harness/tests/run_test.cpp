@@ -81,7 +81,8 @@ TEST_CASE("results do not depend on how many cases run at once") {
 }
 
 TEST_CASE("a NaN, an unwritten output and an infinity fail") {
-  for (const float wrong : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+  for (const float wrong :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     SpoiledKernel kernel("minimal_c", [wrong](const ropecheck_step_args& args, Reply reply) {
       // The last row of the last call is a token, whatever the pads.
       std::int64_t size = 1;
@@ -114,7 +115,9 @@ TEST_CASE("a changed input fails, and so does a slot that was not named") {
   CHECK(find_check(slot, "slots_untouched", Point::attention_output).verdict == Verdict::failed);
 }
 
-TEST_CASE("what a backend answers is data: errors are invalid, refusals are unsupported, nothing ran is no pass") {
+TEST_CASE(
+    "what a backend answers is data: errors are invalid, refusals are unsupported, nothing ran is "
+    "no pass") {
   SpoiledKernel error("minimal_c", [](const ropecheck_step_args&, Reply) {
     return Reply{ROPECHECK_ERROR, "out of registers"};
   });
@@ -148,7 +151,8 @@ TEST_CASE("a failure is located by meaning: call, sequence, token, head, channel
   SpoiledKernel kernel("minimal_c", [](const ropecheck_step_args& args, Reply reply) {
     // Single-token calls only: row 1, head 1, channel 3.
     if (args.output->shape[1] == 1) {
-      const std::int64_t at = args.output->stride_elems[0] + args.output->stride_elems[2] + 3 * args.output->stride_elems[3];
+      const std::int64_t at = args.output->stride_elems[0] + args.output->stride_elems[2] +
+                              3 * args.output->stride_elems[3];
       output_of(args)[at] += 0.25F;
     }
     return reply;
@@ -193,8 +197,9 @@ TEST_CASE("the worst failing cases keep their tensors, and those that pass alone
   CHECK(result.only_after);
   std::set<std::string> names;
   for (const KeptTensor& tensor : result.kept) names.insert(tensor.name);
-  for (const char* name : {"call0/query", "call0/key", "call0/value", "call0/attention_output/actual",
-                           "call0/attention_output/expected", "call0/attention_output/sigma"}) {
+  for (const char* name :
+       {"call0/query", "call0/key", "call0/value", "call0/attention_output/actual",
+        "call0/attention_output/expected", "call0/attention_output/sigma"}) {
     CHECK(names.count(name) == 1);
   }
 }

@@ -18,7 +18,8 @@ TEST_CASE("a fresh tensor is unwritten: NaN, or an integer that no position is")
     for (const double value : Tensor(arena, dtype, {2, 3}).read_all()) CHECK(std::isnan(value));
   }
   for (const std::int32_t dtype : {ROPECHECK_DTYPE_I32, ROPECHECK_DTYPE_I64}) {
-    for (const std::int64_t value : Tensor(arena, dtype, {4}).read_ints()) CHECK(value < -(1 << 30));
+    for (const std::int64_t value : Tensor(arena, dtype, {4}).read_ints())
+      CHECK(value < -(1 << 30));
   }
 }
 

@@ -24,8 +24,8 @@ double next_xi(std::uint64_t& state) {
   return static_cast<double>(static_cast<std::int64_t>(state) >> 11) * 0x1p-52;
 }
 
-/// sums[i] += factor * terms[i] in float32, each lane with a stream of its own, so that the compiler
-/// can take many at once.
+/// sums[i] += factor * terms[i] in float32, each lane with a stream of its own, so that the
+/// compiler can take many at once.
 template <bool kTowardZero>
 void add_products(double factor, const double* __restrict terms, double* __restrict sums,
                   std::uint64_t* __restrict streams, std::size_t count) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sigma is honest: every rounding of an emulated kernel is drawn at random, and the deviation that is
-// observed over the draws is compared with the sigma that was computed.
+// Sigma is honest: every rounding of an emulated kernel is drawn at random, and the deviation that
+// is observed over the draws is compared with the sigma that was computed.
 #include "harness/tests/catch.hpp"
 #include "reference/solve.hpp"
 #include "reference/tests/noisy_kernel.hpp"

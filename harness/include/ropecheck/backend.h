@@ -89,9 +89,11 @@ typedef struct ropecheck_tensor {
 #define ROPECHECK_PAIR_HALF_SPLIT 1  /* pair i: channels i and i + rotary_dim/2 */
 #define ROPECHECK_PAIR_INTERLEAVED 2 /* pair i: channels 2i and 2i + 1 */
 
-#define ROPECHECK_TABLE_HALF 1   /* cos, sin [.., rotary_dim/2] */
-#define ROPECHECK_TABLE_FULL 2   /* cos, sin [.., rotary_dim]: the value of a pair at both its channels */
-#define ROPECHECK_TABLE_JOINED 3 /* cos [.., rotary_dim] holds cos of all pairs, then sin; sin is NULL */
+#define ROPECHECK_TABLE_HALF 1 /* cos, sin [.., rotary_dim/2] */
+#define ROPECHECK_TABLE_FULL \
+  2 /* cos, sin [.., rotary_dim]: the value of a pair at both its channels */
+#define ROPECHECK_TABLE_JOINED \
+  3 /* cos [.., rotary_dim] holds cos of all pairs, then sin; sin is NULL */
 
 #define ROPECHECK_TABLE_BY_POSITION 1 /* row p of ropecheck_rope.cos is position p */
 #define ROPECHECK_TABLE_BY_TOKEN 2    /* rows come with each call, one for each token */
@@ -108,10 +110,10 @@ typedef struct ropecheck_rope {
   int32_t table_index;   /* ROPECHECK_TABLE_BY_* */
   int32_t reserved;
   double rope_theta;
-  double factor; /* linear: positions are divided by it; 1 otherwise */
-  int64_t original_max_position; /* trained length [tokens] */
-  double magnitude_q;            /* factor on rotated query channels */
-  double magnitude_k;            /* factor on rotated key channels */
+  double factor;                    /* linear: positions are divided by it; 1 otherwise */
+  int64_t original_max_position;    /* trained length [tokens] */
+  double magnitude_q;               /* factor on rotated query channels */
+  double magnitude_k;               /* factor on rotated key channels */
   const ropecheck_tensor* inv_freq; /* [rotary_dim/2] F32 or F64, rad/token */
   const ropecheck_tensor* cos;      /* [max_position, width] */
   const ropecheck_tensor* sin;
@@ -130,7 +132,7 @@ typedef struct ropecheck_rope {
 #define ROPECHECK_KEYS_ROTATED 1   /* cached keys carry their rotation */
 #define ROPECHECK_KEYS_UNROTATED 2 /* cached keys are rotated whenever they are read */
 
-#define ROPECHECK_PADS_VALID_RANK 1      /* a position counts the tokens before it; pads count nothing */
+#define ROPECHECK_PADS_VALID_RANK 1 /* a position counts the tokens before it; pads count nothing */
 #define ROPECHECK_PADS_PHYSICAL_COLUMN 2 /* a position is a column; pads consume positions */
 
 #define ROPECHECK_SEGMENTS_RESTART 1  /* each packed segment starts at first_position */
@@ -143,8 +145,9 @@ typedef struct ropecheck_rope {
 
 #define ROPECHECK_VISIBILITY_CAUSAL 1 /* keys at or before the query in the order of the sequence */
 
-#define ROPECHECK_POSITIONS_GIVEN 1   /* by position_ids */
-#define ROPECHECK_POSITIONS_DERIVED 2 /* from keep_mask, cu_seqlens and state; position_ids are NULL */
+#define ROPECHECK_POSITIONS_GIVEN 1 /* by position_ids */
+#define ROPECHECK_POSITIONS_DERIVED \
+  2 /* from keep_mask, cu_seqlens and state; position_ids are NULL */
 
 #define ROPECHECK_MASK_KEEP_2D 1 /* U8, 1 = token, 0 = pad or unused slot */
 
@@ -175,30 +178,30 @@ typedef struct ropecheck_model {
   int32_t segment_visibility;
   int32_t empty_row;
   int32_t visibility;
-  int32_t window_left;  /* keys visible before the query, -1: all */
-  int32_t window_right; /* keys visible after it, -1: all; 0 for causal */
-  int32_t positions;    /* ROPECHECK_POSITIONS_* */
-  int32_t mask_form;    /* ROPECHECK_MASK_* */
-  int32_t index_dtype;  /* of every index tensor: I32 or I64 */
-  int32_t num_threads;  /* how many threads a call may use */
-  int64_t first_position; /* position of the first token of a sequence */
-  int64_t max_position;   /* every position is below it */
-  int64_t max_sequences;  /* rows or sequence ids at once */
-  int64_t max_tokens;     /* slots of one sequence */
-  double softmax_scale;   /* factor on query . key */
-  double softcap;         /* 0: none */
+  int32_t window_left;                /* keys visible before the query, -1: all */
+  int32_t window_right;               /* keys visible after it, -1: all; 0 for causal */
+  int32_t positions;                  /* ROPECHECK_POSITIONS_* */
+  int32_t mask_form;                  /* ROPECHECK_MASK_* */
+  int32_t index_dtype;                /* of every index tensor: I32 or I64 */
+  int32_t num_threads;                /* how many threads a call may use */
+  int64_t first_position;             /* position of the first token of a sequence */
+  int64_t max_position;               /* every position is below it */
+  int64_t max_sequences;              /* rows or sequence ids at once */
+  int64_t max_tokens;                 /* slots of one sequence */
+  double softmax_scale;               /* factor on query . key */
+  double softcap;                     /* 0: none */
   const ropecheck_tensor* sinks;      /* [num_q_heads], or NULL */
   const ropecheck_rope* const* ropes; /* [num_layers] */
-  const char* options; /* the user's own, as "key=value" lines, or NULL */
+  const char* options;                /* the user's own, as "key=value" lines, or NULL */
 } ropecheck_model;
 
 /* How the calls of a session will look. Only what is asked of query_support. */
 typedef struct ropecheck_usage {
   uint32_t struct_size;
-  uint32_t calls; /* ROPECHECK_CALL_* that will be made */
-  int32_t forms;  /* bit 0: padded, bit 1: packed */
-  int32_t strided_inputs;  /* 1: query, key and value are views of one fused tensor */
-  int32_t in_place;        /* 1: rotate writes onto its input */
+  uint32_t calls;         /* ROPECHECK_CALL_* that will be made */
+  int32_t forms;          /* bit 0: padded, bit 1: packed */
+  int32_t strided_inputs; /* 1: query, key and value are views of one fused tensor */
+  int32_t in_place;       /* 1: rotate writes onto its input */
   int32_t reserved;
 } ropecheck_usage;
 
@@ -268,7 +271,7 @@ typedef struct ropecheck_step_args {
   const ropecheck_tensor* keep_mask;
   const ropecheck_tensor* cu_seqlens_q;  /* [num_rows + 1] */
   const ropecheck_tensor* cu_seqlens_kv; /* [num_rows + 1] */
-  const ropecheck_tensor* query_cos;     /* tables by token: [rows, q_len, width] or [tokens, width] */
+  const ropecheck_tensor* query_cos; /* tables by token: [rows, q_len, width] or [tokens, width] */
   const ropecheck_tensor* query_sin;
   const ropecheck_tensor* key_cos; /* the same for key */
   const ropecheck_tensor* key_sin;
@@ -277,7 +280,8 @@ typedef struct ropecheck_step_args {
   const ropecheck_tensor* slot_mapping; /* [rows, q_len] or [tokens] */
   const ropecheck_tensor* block_table;  /* paged caches only */
   const ropecheck_tensor* seq_lens;     /* [rows] */
-  const ropecheck_tensor* cache_position_ids; /* [rows, kv_len]: of every slot; unrotated caller caches only */
+  const ropecheck_tensor*
+      cache_position_ids; /* [rows, kv_len]: of every slot; unrotated caller caches only */
   const ropecheck_tensor* sequence_ids; /* [rows] */
   /* outputs; NULL: not asked for. A backend that cannot offer an observation leaves it unwritten and
    * clears its bit in *offered. */
@@ -295,12 +299,13 @@ typedef struct ropecheck_step_args {
 #define ROPECHECK_OBSERVE_ROTATED_KEY 4u
 #define ROPECHECK_OBSERVE_POSITION_IDS 8u
 
-#define ROPECHECK_EDIT_SHIFT 1    /* positions of tokens [begin, end) += delta; keys are re-rotated */
-#define ROPECHECK_EDIT_REMOVE 2   /* tokens [begin, end) go, later ones move up; positions stay */
-#define ROPECHECK_EDIT_COPY 3     /* target_sequence_id becomes a copy */
+#define ROPECHECK_EDIT_SHIFT 1  /* positions of tokens [begin, end) += delta; keys are re-rotated */
+#define ROPECHECK_EDIT_REMOVE 2 /* tokens [begin, end) go, later ones move up; positions stay */
+#define ROPECHECK_EDIT_COPY 3   /* target_sequence_id becomes a copy */
 #define ROPECHECK_EDIT_TRUNCATE 4 /* keep [0, begin) */
-#define ROPECHECK_EDIT_DIVIDE 5   /* positions of [begin, end) /= divisor (floor); keys are re-rotated */
-#define ROPECHECK_EDIT_FREE 6     /* forget the sequence */
+#define ROPECHECK_EDIT_DIVIDE \
+  5 /* positions of [begin, end) /= divisor (floor); keys are re-rotated */
+#define ROPECHECK_EDIT_FREE 6 /* forget the sequence */
 
 /* Edit of a cache that the backend keeps. Ranges count tokens of the sequence, not positions.
  * The next position is one after that of the last token that is left. */
@@ -320,7 +325,8 @@ typedef struct ropecheck_read_args {
   uint32_t struct_size;
   int32_t layer;
   int64_t sequence_id;
-  const ropecheck_tensor* keys;         /* [num_tokens, num_kv_heads, head_dim]; INVALID if the count differs */
+  const ropecheck_tensor*
+      keys; /* [num_tokens, num_kv_heads, head_dim]; INVALID if the count differs */
   const ropecheck_tensor* values;       /* [num_tokens, num_kv_heads, v_head_dim], or NULL */
   const ropecheck_tensor* position_ids; /* I64 [num_tokens], or NULL */
 } ropecheck_read_args;
@@ -357,8 +363,8 @@ typedef struct ropecheck_backend {
   void (*close)(ropecheck_session* session);
   ropecheck_status (*rotate)(ropecheck_session* session, const ropecheck_rotate_args* args,
                              char* message, size_t message_size);
-  ropecheck_status (*step)(ropecheck_session* session, const ropecheck_step_args* args, char* message,
-                           size_t message_size);
+  ropecheck_status (*step)(ropecheck_session* session, const ropecheck_step_args* args,
+                           char* message, size_t message_size);
   ropecheck_status (*edit_cache)(ropecheck_session* session, const ropecheck_edit_args* args,
                                  char* message, size_t message_size);
   ropecheck_status (*read_cache)(ropecheck_session* session, const ropecheck_read_args* args,
