@@ -15,7 +15,7 @@ namespace ropecheck {
 
 // Offline judging: `export_bundle` writes the inputs of cases to an HDF5 file, anyone fills in the
 // outputs in any language on any machine, and `open_bundle` answers calls from that file, so that
-// run_cases judges it as it judges a live backend. reports/README.md has the layout.
+// run_cases judges it as it judges a live backend. harness/README.md has the layout.
 
 /// What an exported bundle holds.
 struct BundleCount {
