@@ -244,7 +244,7 @@ class BundleSession final : public KernelSession {
     const std::lock_guard lock(files_.mutex);
     const std::string path = operation_path(execution_, operation_++);
     check_inputs(path, args);
-    if (!files_.outputs.has(path + "/output")) return missing(path + "/output");
+    if (!files_.outputs.has(path + "/output")) return missing();
     Reply reply = fetch(path + "/output", args.output);
     std::uint32_t offered = 0;
     const auto observe = [&](const char* name, const ropecheck_tensor* tensor, std::uint32_t bit) {
@@ -269,14 +269,14 @@ class BundleSession final : public KernelSession {
     const std::lock_guard lock(files_.mutex);
     const std::string path = operation_path(execution_, operation_++);
     if (!files_.outputs.has(path + "/keys") || !files_.outputs.has(path + "/values"))
-      return missing(path + "/keys");
+      return missing();
     const Reply reply = fetch(path + "/keys", args.keys);
     return reply.ok() ? fetch(path + "/values", args.values) : reply;
   }
 
  private:
-  Reply missing(const std::string& what) const {
-    return {ROPECHECK_UNSUPPORTED, fmt::format("the outputs hold no '{}'", what)};
+  static Reply missing() {
+    return {ROPECHECK_UNSUPPORTED, "the outputs leave an execution of this case out"};
   }
 
   Reply fetch(const std::string& name, const ropecheck_tensor* tensor) {

@@ -17,6 +17,14 @@ namespace ropecheck {
 
 namespace {
 
+/// "35 of 156 cases, 121 unsupported": how much the headline stands for.
+std::string checked_cases(const RunSummary& summary) {
+  const std::int64_t unsupported = summary.verdicts.at("unsupported");
+  if (unsupported == 0) return counted(summary.cases, "case");
+  return fmt::format("{} of {} checked, {} unsupported", summary.cases - unsupported,
+                     counted(summary.cases, "case"), unsupported);
+}
+
 constexpr std::size_t kReasonsShown = 5;
 
 std::string counts(const std::map<std::string, std::int64_t>& verdicts) {
@@ -34,7 +42,7 @@ std::string heading(const RunResult& run) {
   const RunInfo& info = run.info;
   const RunSummary& summary = run.summary;
   std::string text = fmt::format("ropecheck: {}: {} ({})\n", printable_text(info.backend),
-                                 headline(summary.exit_status), counted(summary.cases, "case"));
+                                 headline(summary.exit_status), checked_cases(summary));
   text += fmt::format("  cases      {}\n", counts(summary.verdicts));
   text += fmt::format("  checks     {}\n", counts(summary.check_verdicts));
   text += fmt::format(
