@@ -61,6 +61,28 @@ std::string_view storage_name(std::int32_t dtype) {
   }
 }
 
+void write_inv_freq(Hdf5Group& group, const ropecheck_rope& rope) {
+  std::vector<double> inv_freq;
+  for (const DoubleDouble& w : rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR
+                                   ? inv_freq_linear(rope.rope_theta, rope.rotary_dim, rope.factor)
+                                   : inv_freq_default(rope.rope_theta, rope.rotary_dim)) {
+    inv_freq.push_back(w.hi);
+  }
+  group.write_column("inv_freq", inv_freq);
+}
+
+std::string_view rope_form_name(const ropecheck_rope& rope) {
+  switch (rope.form) {
+    case ROPECHECK_ROPE_RULE: return "rule";
+    case ROPECHECK_ROPE_INV_FREQ: return "inv_freq";
+    case ROPECHECK_ROPE_ROTATED: return "rotated";
+    default: break;
+  }
+  if (rope.table_index == ROPECHECK_TABLE_BY_TOKEN) return "tables_by_token";
+  if (rope.table_width == ROPECHECK_TABLE_JOINED) return "tables_joined";
+  return rope.table_width == ROPECHECK_TABLE_FULL ? "tables_full" : "tables_half";
+}
+
 /// The contract in words, so that a filler needs no header.
 void write_model(Hdf5Group& group, const ropecheck_model& model) {
   const ropecheck_rope& rope = *model.ropes[0];
@@ -83,7 +105,7 @@ void write_model(Hdf5Group& group, const ropecheck_model& model) {
                                                 ? "isolated"
                                                 : "shared");
   group.set_attribute("first_position", model.first_position);
-  group.set_attribute("rotated", rope.form == ROPECHECK_ROPE_ROTATED ? 1 : 0);
+  group.set_attribute("rope_form", rope_form_name(rope));
   group.set_attribute("rope_type",
                       rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR ? "linear" : "default");
   group.set_attribute("rope_theta", rope.rope_theta);
@@ -91,13 +113,13 @@ void write_model(Hdf5Group& group, const ropecheck_model& model) {
   group.set_attribute("rotary_dim", rope.rotary_dim);
   group.set_attribute("layout",
                       rope.pair_layout == ROPECHECK_PAIR_HALF_SPLIT ? "half_split" : "interleaved");
-  std::vector<double> inv_freq;
-  for (const DoubleDouble& w : rope.rope_type == ROPECHECK_ROPE_TYPE_LINEAR
-                                   ? inv_freq_linear(rope.rope_theta, rope.rotary_dim, rope.factor)
-                                   : inv_freq_default(rope.rope_theta, rope.rotary_dim)) {
-    inv_freq.push_back(w.hi);
+  if (rope.inv_freq != nullptr) {
+    group.write_column("inv_freq", Tensor::view_of(*rope.inv_freq).read_all());
+  } else {
+    write_inv_freq(group, rope);
   }
-  group.write_column("inv_freq", inv_freq);
+  write_tensor(group, "cos", rope.cos);
+  write_tensor(group, "sin", rope.sin);
 }
 
 /// Writes down what it is asked and answers nothing.
@@ -117,6 +139,10 @@ class ExportSession final : public KernelSession {
     write_tensor(group, "value", args.value);
     write_tensor(group, "position_ids", args.position_ids);
     write_tensor(group, "key_position_ids", args.key_position_ids);
+    write_tensor(group, "query_cos", args.query_cos);
+    write_tensor(group, "query_sin", args.query_sin);
+    write_tensor(group, "key_cos", args.key_cos);
+    write_tensor(group, "key_sin", args.key_sin);
     write_tensor(group, "keep_mask", args.keep_mask);
     write_tensor(group, "cu_seqlens_q", args.cu_seqlens_q);
     write_tensor(group, "cu_seqlens_kv", args.cu_seqlens_kv);

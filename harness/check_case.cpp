@@ -51,7 +51,8 @@ void compare_call(Side& side, std::size_t index, Point point, Comparison& compar
     for (int head = 0; head < actual->heads; ++head) {
       const auto flat = static_cast<std::size_t>(row * actual->heads + head);
       if (!answer.ill_conditioned.empty() && answer.ill_conditioned[flat] != 0) {
-        comparison.skip_ill_conditioned();
+        comparison.skip_ill_conditioned({actual->row(row, head), width},
+                                        location_at(call, point, row, head));
         continue;
       }
       comparison.add_row({actual->row(row, head), width}, {answer.expected.row(row, head), width},
@@ -71,14 +72,6 @@ CheckResult compare_with_reference(Side& side, Point point) {
   return comparison.finish("reference", point);
 }
 
-CheckResult must_not(const char* check, const std::optional<std::string>& what) {
-  CheckResult result;
-  result.check = check;
-  result.verdict = what ? Verdict::failed : Verdict::passed;
-  result.message = what.value_or("");
-  return result;
-}
-
 /// Worst first. A case is unsupported only if nothing of it could be checked.
 constexpr std::array kWorstFirst = {Verdict::crashed, Verdict::timed_out,         Verdict::invalid,
                                     Verdict::failed,  Verdict::profile_too_loose, Verdict::blind,
@@ -88,11 +81,15 @@ void conclude(CaseResult& result) {
   for (const Verdict verdict : kWorstFirst) {
     for (const CheckResult& check : result.checks) {
       if (check.verdict != verdict) continue;
+      // That inputs and slots stayed as they were is no pass of a case in which nothing was compared.
+      if (verdict == Verdict::passed && check.elements == 0) continue;
       result.verdict = verdict;
       result.message = check.message;
       return;
     }
   }
+  result.verdict = Verdict::unsupported;
+  result.message = "nothing that the backend offers can be compared";
 }
 
 void keep_array(CaseResult& result, std::string name, const Array& array) {
@@ -150,6 +147,14 @@ void check_side(Side& base, CaseResult& result) {
 }
 
 }  // namespace
+
+CheckResult must_not(const char* check, const std::optional<std::string>& what) {
+  CheckResult result;
+  result.check = check;
+  result.verdict = what ? Verdict::failed : Verdict::passed;
+  result.message = what.value_or("");
+  return result;
+}
 
 const Answer& Answers::of(std::size_t call, Point point) {
   const auto key = std::pair(call, point);

@@ -6,6 +6,7 @@
 #include "harness/result.hpp"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct Side {
 /// Token and place of row `row` of what a call shows at a point.
 [[nodiscard]] const TokenRef& token_at(const CallRecord& call, Point point, std::int64_t row);
 [[nodiscard]] Location location_at(const CallRecord& call, Point point, std::int64_t row, int head);
+
+/// A check that nothing happened which must not; `what` says what did.
+[[nodiscard]] CheckResult must_not(const char* check, const std::optional<std::string>& what);
 
 /// Runs one case and judges it: every observation point against the reference, inputs and unnamed
 /// slots unchanged, and the case's law. With `keep`, the tensors go into the result.

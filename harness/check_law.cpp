@@ -76,6 +76,10 @@ class RelationCheck {
                              fmt::format("{} is not offered on both sides", to_string(point_)));
     }
     if (others_.size() == 1) result.bitwise = bitwise_;
+    if (missing_ > 0 && !is_failure(result.verdict)) {
+      result.verdict = Verdict::failed;
+      result.message = fmt::format("{} tokens are shown on one side only", missing_);
+    }
     return result;
   }
 
@@ -89,7 +93,10 @@ class RelationCheck {
     std::vector<Place> places;
     for (const Places& known : places_) {
       const auto found = known.find(token.content);
-      if (found == known.end()) return;
+      if (found == known.end()) {
+        ++missing_;
+        return;
+      }
       places.push_back(found->second);
     }
     for (int head = 0; head < actual.heads; ++head) add_row(call, row, head, actual, places);
@@ -136,7 +143,10 @@ class RelationCheck {
                                  std::bit_cast<std::uint64_t>(other_sum[channel]);
       variance[channel] = std::sqrt(variance[channel]);
     }
-    if (skip) return comparison_.skip_ill_conditioned();
+    if (skip) {
+      return comparison_.skip_ill_conditioned(
+          mine, location_at(base_.execution.calls[call], point_, row, head));
+    }
     comparison_.add_row(mine, other_sum, variance,
                         location_at(base_.execution.calls[call], point_, row, head));
   }
@@ -149,6 +159,7 @@ class RelationCheck {
   Comparison comparison_;
   std::vector<Places> places_;
   bool bitwise_ = true;
+  std::int64_t missing_ = 0;  ///< tokens of the base that another side does not show
 };
 
 std::vector<CheckResult> check_relation(Kernel& kernel, const Law& law, const CaseSpec& spec,
@@ -171,7 +182,12 @@ std::vector<CheckResult> check_relation(Kernel& kernel, const Law& law, const Ca
   }
   for (const Point point : plan.points)
     results.push_back(RelationCheck(law, plan, base, others, point).run());
-  for (const auto& other : others) cost.reference_seconds += other->answers.seconds();
+  for (const auto& other : others) {
+    cost.reference_seconds += other->answers.seconds();
+    for (const auto& what : {other->execution.changed_input, other->execution.touched_slot}) {
+      if (what) results.push_back(must_not(law.name.data(), what));
+    }
+  }
   return results;
 }
 

@@ -17,6 +17,18 @@ constexpr double kManyUlps = 0x1p62;
 
 }  // namespace
 
+void Comparison::skip_ill_conditioned(std::span<const double> actual, const Location& where) {
+  ++result_.ill_conditioned;
+  for (std::size_t channel = 0; channel < actual.size(); ++channel) {
+    if (std::isfinite(actual[channel])) continue;
+    ++result_.bad_elements;
+    result_.max_z = kInfinity;
+    result_.worst = where;
+    result_.worst.channel = static_cast<int>(channel);
+    result_.actual = actual[channel];
+  }
+}
+
 void Comparison::note_error(double difference, double z, double expected) {
   if (std::isfinite(z)) sum_signed_ += std::copysign(z, difference);
   if (!(z <= kMaxZ)) ++result_.bad_elements;
@@ -27,6 +39,7 @@ void Comparison::note_error(double difference, double z, double expected) {
 
 double z_of(double actual, double expected, double sigma) {
   if (actual == expected) return 0;
+  if (std::isinf(sigma)) return kInfinity;  // a limit that nothing could break
   const double z = std::abs(actual - expected) / sigma;
   return std::isnan(z) ? kInfinity : z;
 }
@@ -79,7 +92,12 @@ CheckResult Comparison::finish(std::string check, Point point) const {
         std::max(result.worst_head_rms_z,
                  std::sqrt(head_squares_[head] / static_cast<double>(head_elements_[head])));
   }
-  if (result.bad_elements > 0) {
+  if (result.elements == 0 && result.bad_elements == 0) {
+    result.verdict = Verdict::unsupported;
+    result.message = result.ill_conditioned > 0
+                         ? fmt::format("all {} rows are ill-conditioned", result.ill_conditioned)
+                         : "there is nothing to compare";
+  } else if (result.bad_elements > 0) {
     result.verdict = Verdict::failed;
     result.message =
         fmt::format("{} of {} elements beyond z {}", result.bad_elements, result.elements, kMaxZ);

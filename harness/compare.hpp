@@ -22,7 +22,8 @@ class Comparison {
   void add_row(std::span<const double> actual, std::span<const double> expected,
                std::span<const double> sigma, const Location& where);
   /// A row that is left out since the model of its sigma does not hold.
-  void skip_ill_conditioned() { ++result_.ill_conditioned; }
+  /// Only its z is not judged: a NaN or an infinity there still fails.
+  void skip_ill_conditioned(std::span<const double> actual, const Location& where);
 
   /// Sum of z^2 and count, for pooling over cases.
   [[nodiscard]] double sum_squares() const { return sum_squares_; }

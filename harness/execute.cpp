@@ -95,7 +95,17 @@ class ProgramRun {
   }
 
   bool open(const std::string& name) {
-    Reply reply = kernel_.query_support(description_.model(), description_.usage());
+    ropecheck_usage usage = description_.usage();
+    if (!kernel_.has_step()) {
+      usage.calls = ROPECHECK_CALL_ROTATE;
+      const RopeForm form = program_.placement.rope_form;
+      if (form == RopeForm::rotated || form == RopeForm::tables_by_token) {
+        return accept(
+            {ROPECHECK_UNSUPPORTED,
+             "a backend without 'step' is handed no rotated rows and no tables by token"});
+      }
+    }
+    Reply reply = kernel_.query_support(description_.model(), usage);
     if (!accept(reply)) return false;
     session_ = timed_open(name, reply);
     if (!accept(reply)) return false;
@@ -116,8 +126,8 @@ class ProgramRun {
   bool make_edit(const Step& step);
   bool edit_backend_cache(const Step& step);
   bool shift_caller_cache(SequenceId sequence, const std::vector<Token>& before);
-  void rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_t delta);
-  bool rotate_slot_by_kernel(Tensor slot, std::int64_t delta);
+  bool rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_t delta);
+  Reply rotate_slot_by_kernel(Tensor slot, std::int64_t delta);
   void gather_outputs(CallRecord& record, const CallLayout& layout, const StepTensors& tensors);
   bool rotate_only(CallRecord& record, const CallLayout& layout, const StepTensors& tensors);
   void read_cache();
@@ -160,7 +170,9 @@ bool ProgramRun::make_call(const Call& call) {
     cache_->remember();
   }
   const std::size_t digest = tensors.input_digest();
+  const std::uint32_t asked = tensors.offered;
   if (!accept(timed([&] { return session_->step(tensors.args); }))) return false;
+  tensors.offered &= asked;
   if (tensors.input_digest() != digest && !result_.changed_input) {
     result_.changed_input = fmt::format("call {} changed an input tensor", record.number);
   }
@@ -320,15 +332,18 @@ bool ProgramRun::shift_caller_cache(SequenceId sequence, const std::vector<Token
   for (std::size_t index = 0; index < tokens.size(); ++index) {
     const auto old = coordinate_before.find(tokens[index].content);
     if (old == coordinate_before.end() || old->second == tokens[index].coordinate) continue;
-    rotate_slot(sequence, placer_.slot_of(sequence, static_cast<std::int64_t>(index)),
-                tokens[index].coordinate - old->second);
+    if (!rotate_slot(sequence, placer_.slot_of(sequence, static_cast<std::int64_t>(index)),
+                     tokens[index].coordinate - old->second)) {
+      return false;
+    }
   }
   return true;
 }
 
-void ProgramRun::rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_t delta) {
+bool ProgramRun::rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_t delta) {
   const std::int64_t row = placer_.row_of(sequence);
-  if (rotate_slot_by_kernel(cache_->key_slot(row, slot), delta)) return;
+  const Reply reply = rotate_slot_by_kernel(cache_->key_slot(row, slot), delta);
+  if (reply.status != ROPECHECK_UNSUPPORTED) return accept(reply);
   const HeadShape& shape = program_.scenario.model.shape;
   std::vector<CosSin> phases(static_cast<std::size_t>(table_.num_pairs()));
   cos_sin_row(table_, delta, phases);
@@ -338,12 +353,13 @@ void ProgramRun::rotate_slot(SequenceId sequence, std::int64_t slot, std::int64_
     rotate_row(table_, phases, 1, false, key, key);
     cache_->write_key(row, slot, head, key);
   }
+  return true;
 }
 
-bool ProgramRun::rotate_slot_by_kernel(Tensor slot, std::int64_t delta) {
+Reply ProgramRun::rotate_slot_by_kernel(Tensor slot, std::int64_t delta) {
   // The kernel's own rotation, in place, wherever it has one. Tables have no rows before position 0.
   const RopeForm form = program_.placement.rope_form;
-  if (!kernel_.has_rotate() || form == RopeForm::rotated) return false;
+  if (!kernel_.has_rotate() || form == RopeForm::rotated) return {ROPECHECK_UNSUPPORTED, ""};
   const bool has_tables = form != RopeForm::rule && form != RopeForm::inv_freq;
   const bool backwards = has_tables && delta < 0;
   const std::int64_t position = backwards ? -delta : delta;
@@ -367,7 +383,7 @@ bool ProgramRun::rotate_slot_by_kernel(Tensor slot, std::int64_t delta) {
     args.token_cos = cos.abi();
     args.token_sin = sin.abi();
   }
-  return timed([&] { return session_->rotate(args); }).ok();
+  return timed([&] { return session_->rotate(args); });
 }
 
 void ProgramRun::read_cache() {

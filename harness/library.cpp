@@ -110,6 +110,8 @@ class LoadedKernel final : public Kernel {
     ropecheck_session* session = nullptr;
     reply =
         call("open", [&](char* m, std::size_t n) { return table_->open(&model, &session, m, n); });
+    if (reply.ok() && session == nullptr)
+      reply = {ROPECHECK_INVALID, "open answered OK and gave no session"};
     if (!reply.ok()) return nullptr;
     return std::make_unique<LoadedSession>(table_, session);
   }

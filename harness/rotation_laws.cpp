@@ -33,6 +33,12 @@ TensorRole role_of(Point point) {
   return point == Point::rotated_query ? TensorRole::query : TensorRole::key;
 }
 
+CheckResult refused(const Law& law, Point point, const Reply& reply) {
+  CheckResult result = unsupported(law, point, reply.message);
+  if (reply.status != ROPECHECK_UNSUPPORTED) result.verdict = Verdict::invalid;
+  return result;
+}
+
 /// What a law compares in one (token, head) row.
 struct RowView {
   std::span<const double> input;
@@ -64,6 +70,15 @@ bool for_each_row(Side& base, Point point, const std::function<void(const RowVie
     }
   }
   return offered;
+}
+
+/// Where the law says "bit for bit", other bits of an equal number (a zero of the other sign) fail.
+void set_bitwise(CheckResult& result, bool bitwise, bool due) {
+  if (result.elements == 0) return;
+  result.bitwise = bitwise;
+  if (bitwise || !due || is_failure(result.verdict)) return;
+  result.verdict = Verdict::failed;
+  result.message = "equal numbers, but not the same bits";
 }
 
 bool same_bits(double a, double b) {
@@ -117,7 +132,7 @@ std::vector<CheckResult> check_tail_untouched(const Law& law, Side& base) {
     results.push_back(
         offered ? comparison.finish(std::string(law.name), point)
                 : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
-    if (offered) results.back().bitwise = bitwise;
+    if (offered) set_bitwise(results.back(), bitwise, true);
   }
   return results;
 }
@@ -143,7 +158,7 @@ std::vector<CheckResult> check_value_untouched(const Law& law, Side& base) {
     }
   }
   CheckResult result = comparison.finish(std::string(law.name), Point::cached_key);
-  result.bitwise = bitwise;
+  set_bitwise(result, bitwise, true);
   return {result};
 }
 
@@ -161,7 +176,7 @@ std::vector<CheckResult> check_origin_identity(const Law& law, Side& base) {
     results.push_back(
         offered ? comparison.finish(std::string(law.name), point)
                 : unsupported(law, point, fmt::format("{} is not offered", to_string(point))));
-    if (offered) results.back().bitwise = bitwise;
+    if (offered) set_bitwise(results.back(), bitwise, false);
   }
   return results;
 }
@@ -316,7 +331,7 @@ std::vector<CheckResult> check_rotation_chain(Kernel& kernel, const Law& law, Si
     return {unsupported(law, point, "tables hold no row for the positions of this law")};
   }
   RotationChain chain(kernel, base, backend_options);
-  if (!chain.reply().ok()) return {unsupported(law, point, chain.reply().message)};
+  if (!chain.reply().ok()) return {refused(law, point, chain.reply())};
   const Tensor input = chain.input();
   const Tensor first = chain.rotate(input, 1, 0, false);
   const bool back = law.kind == LawKind::inverse;

@@ -142,7 +142,8 @@ std::vector<PooledResult> make_pools(std::span<const CaseResult> cases) {
   for (const CaseResult& result : cases) {
     for (const CheckResult& check : result.checks) {
       // Positions are exact numbers, with no rounding to pool.
-      if (check.check != "reference" || check.point == Point::position_ids || check.elements == 0)
+      if (check.check != "reference" || check.point == Point::position_ids ||
+          check.elements + check.ill_conditioned == 0)
         continue;
       PoolSums& sums = pools[{result.spec.family, result.spec.profile, check.point}];
       ++sums.cases;

@@ -46,7 +46,9 @@ LawPlan plan(const CaseSpec&, const Program& base) {
   alone.placement.extra_pads = 0;
   alone.placement.shuffled_rows = false;
   alone.placement.slots = SlotOrder::by_rank;
-  return equal_rows(std::move(alone));
+  LawPlan relation = equal_rows(std::move(alone));
+  relation.sequences = {0};
+  return relation;
 }
 
 }  // namespace

@@ -50,7 +50,7 @@ int export_cases(const ExportCommand& command) {
         "Fill the outputs (see fixtures/offline/fill.py), then: ropecheck judge {} outputs.h5\n",
         command.path, count.cases, count.executions, count.left_out, command.path);
   }
-  return kExitPassed;
+  return count.cases > 0 ? kExitPassed : kExitNothingRan;
 }
 
 struct JudgeCommand {

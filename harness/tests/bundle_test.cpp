@@ -89,8 +89,9 @@ TEST_CASE("a filled bundle is judged like the live run of the same kernel") {
 
 TEST_CASE("cases whose cache belongs to the caller are left out and counted") {
   const Directory directory;
-  const std::vector<CaseSpec> cases = {parse_id("decode/rows=2/len=6.ragged/steps=1/pad=left/cache=caller"),
-                                       parse_id("padding/rows=2/len=4.ragged/pad=left")};
+  const std::vector<CaseSpec> cases = {
+      parse_id("decode/rows=2/len=6.ragged/steps=1/pad=left/cache=caller"),
+      parse_id("padding/rows=2/len=4.ragged/pad=left")};
   const BundleCount count = export_bundle(directory.file("cases.h5"), cases, {});
   CHECK(count.cases == 1);
   CHECK(count.left_out == 1);
@@ -102,9 +103,9 @@ TEST_CASE("files that are no bundle are refused with the remedy") {
   RunInfo info;
   CHECK_THROWS_AS(read_bundle_cases(directory.file("text.h5"), info), Error);
   CHECK_THROWS_AS(read_bundle_cases(directory.file("missing.h5"), info), Error);
-  static_cast<void>(export_bundle(directory.file("cases.h5"),
-                                  std::vector<CaseSpec>{parse_id("padding/rows=2/len=4.ragged/pad=left")},
-                                  {}));
+  static_cast<void>(
+      export_bundle(directory.file("cases.h5"),
+                    std::vector<CaseSpec>{parse_id("padding/rows=2/len=4.ragged/pad=left")}, {}));
   CHECK_THROWS_AS(open_bundle(directory.file("missing.h5"), directory.file("cases.h5")), Error);
 }
 

@@ -56,8 +56,6 @@ TEST_CASE("right numbers pass up to the bound and no further") {
   CHECK(compare(1 + kMaxZ * 0.125 + 1e-9, 1, 0.125).verdict == Verdict::failed);
   CHECK(compare(1 - kMaxZ * 0.125, 1, 0.125).verdict == Verdict::passed);
   CHECK(compare(kInfinity, kInfinity, 1).verdict == Verdict::passed);
-  CHECK(Comparison(FloatFormat::f32).finish("reference", Point::attention_output).verdict ==
-        Verdict::passed);
 }
 
 TEST_CASE("one bad element in a large tensor is found and named") {
@@ -122,4 +120,24 @@ TEST_CASE("the worst row and the worst head are those with the greatest root mea
 TEST_CASE("distances in units of the last place are those of the storage format") {
   CHECK(compare(1 + std::ldexp(1.0, -23), 1, 1).max_ulp == 1);
   CHECK(compare(-1 - std::ldexp(3.0, -23), -1, 1).max_ulp == 3);
+}
+
+TEST_CASE("nothing compared is no pass, and a NaN fails in rows that are not judged, too") {
+  Comparison nothing(FloatFormat::f32);
+  CHECK(nothing.finish("reference", Point::attention_output).verdict == Verdict::unsupported);
+
+  const double fine = 1;
+  Comparison skipped(FloatFormat::f32);
+  skipped.skip_ill_conditioned({&fine, 1}, place(0, 0));
+  const CheckResult result = skipped.finish("reference", Point::attention_output);
+  CHECK(result.verdict == Verdict::unsupported);
+  CHECK(result.ill_conditioned == 1);
+
+  Comparison broken(FloatFormat::f32);
+  broken.skip_ill_conditioned({&kNaN, 1}, place(0, 0));
+  CHECK(broken.finish("reference", Point::attention_output).verdict == Verdict::failed);
+}
+
+TEST_CASE("an infinite sigma judges nothing as right") {
+  CHECK(compare(1, 2, kInfinity).verdict == Verdict::failed);
 }
