@@ -36,6 +36,11 @@ class TemporaryFile {
     std::error_code ignored;
     if (path.empty()) refuse(path, "the name is empty", "name a file");
     if (fs::is_directory(path, ignored)) refuse(path, "it is a directory", "name a file");
+    // A report takes the place of what is there: never that of a device, a pipe or a link.
+    if (fs::exists(fs::symlink_status(path, ignored)) &&
+        !fs::is_regular_file(fs::symlink_status(path, ignored))) {
+      refuse(path, "it is no regular file", "name a file");
+    }
     file_ = std::fopen(name_.c_str(), "wb");
     if (file_ == nullptr) refuse_errno(path_, errno);
   }

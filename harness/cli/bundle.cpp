@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <filesystem>
 #include <iostream>
 #include <memory>
 
@@ -90,6 +91,11 @@ struct FillCommand {
 int fill(const FillCommand& command) {
   const RunOptions options = run_options(command.backend);
   const std::unique_ptr<Kernel> kernel = load(command.backend);
+  std::error_code ignored;
+  if (std::filesystem::equivalent(command.cases, command.outputs, ignored)) {
+    fail(ErrorCode::invalid_argument,
+         "'{}' is the bundle itself; name another file for the outputs", command.outputs);
+  }
   check_writable(command.outputs);
   fill_bundle(*kernel, command.cases, command.outputs, options.backend_options);
   return kExitPassed;

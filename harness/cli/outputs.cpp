@@ -9,7 +9,10 @@
 #include "reports/output_file.hpp"
 #include "reports/printable.hpp"
 
+#include <algorithm>
+#include <array>
 #include <iostream>
+#include <span>
 
 namespace ropecheck {
 
@@ -40,6 +43,16 @@ void check_outputs(const Outputs& outputs) {
     } else if (!path.empty()) {
       check_writable(path);
     }
+  }
+  const std::array<std::string_view, 4> paths = {outputs.hdf5, outputs.text, outputs.junit,
+                                                 outputs.json};
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto rest = std::span(paths).subspan(i + 1);
+    if (paths[i].empty() || paths[i] == kStandardOutput ||
+        std::find(rest.begin(), rest.end(), paths[i]) == rest.end()) {
+      continue;
+    }
+    fail(ErrorCode::invalid_argument, "two reports go to '{}'; name a file for each", paths[i]);
   }
   if (to_standard_output > 1) {
     fail(ErrorCode::invalid_argument,
